@@ -1,0 +1,53 @@
+package filehost
+
+import (
+	"encoding/json"
+	"log/slog"
+)
+
+const redacted = "[redacted]"
+
+// Secret is a password or a token. It never prints: only Reveal gives its value.
+type Secret struct{ value string }
+
+// NewSecret wraps a value that must not reach a log.
+func NewSecret(value string) Secret { return Secret{value} }
+
+// Reveal returns the value itself. Call it only where the value goes on the wire or into the cipher.
+func (s Secret) Reveal() string { return s.value }
+
+// IsEmpty tells whether there is no value.
+func (s Secret) IsEmpty() bool { return s.value == "" }
+
+// String implements fmt.Stringer without the value.
+func (s Secret) String() string { return redacted }
+
+// GoString implements fmt.GoStringer without the value.
+func (s Secret) GoString() string { return redacted }
+
+// LogValue implements slog.LogValuer without the value.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalJSON implements json.Marshaler without the value.
+func (s Secret) MarshalJSON() ([]byte, error) { return json.Marshal(redacted) }
+
+// UnmarshalJSON takes a plain JSON string.
+func (s *Secret) UnmarshalJSON(raw []byte) error { return json.Unmarshal(raw, &s.value) }
+
+// Scheme is how a credential goes on the wire.
+type Scheme string
+
+// The schemes.
+const (
+	Bearer Scheme = "Bearer" // RFC 6750 2.1
+	Basic  Scheme = "Basic"  // RFC 7617
+)
+
+// Credential gives one user access to the file host.
+type Credential struct {
+	Scheme     Scheme
+	Username   string // Basic: the login name
+	Secret     Secret // access token or app password
+	Account    string // the user's id at the host, as its paths use it; "" where the host has no such thing
+	Generation string // changes with every connect and every refresh; tells one credential from its successor
+}

@@ -1,0 +1,62 @@
+package filehost
+
+import "time"
+
+// EntryKind tells files from folders.
+type EntryKind string
+
+// The kinds of entry.
+const (
+	File   EntryKind = "file"
+	Folder EntryKind = "folder"
+)
+
+// Permission is something that the caller may do with an entry at the host.
+type Permission string
+
+// The permissions.
+const (
+	Read   Permission = "read"
+	Write  Permission = "write"
+	Delete Permission = "delete"
+	Rename Permission = "rename"
+	Create Permission = "create" // folders: add files to it
+	Share  Permission = "share"
+)
+
+// Entry is a file or a folder of the host, as the caller sees it.
+type Entry struct {
+	Path        Path
+	Kind        EntryKind
+	Size        int64     // bytes; for a folder what the host counts in it; 0 when it doesn't say
+	MIMEType    string    // lower case, no parameters; "" for a folder
+	ModifiedAt  time.Time // UTC; zero when the host doesn't say
+	ETag        string    // opaque, with its quotes (RFC 9110 8.8.3); "" when the host has none
+	Permissions []Permission
+	Favorite    *bool // nil when the host doesn't say
+	Shared      *bool // nil when the host doesn't say
+	Thumbnail   bool
+	WebURL      string // opens the entry in the host's own web interface; "" when there is none
+}
+
+// Links says what kinds of links the host gives out.
+type Links struct {
+	Internal    bool `json:"internal"`
+	Public      bool `json:"public"`
+	Password    bool `json:"password"`
+	Expiry      bool `json:"expiry"`
+	Permissions bool `json:"permissions"`
+}
+
+// Capabilities says what the host can do for the caller; a client hides the rest.
+type Capabilities struct {
+	Search          bool  `json:"search"`
+	Recent          bool  `json:"recent"`
+	Favorites       bool  `json:"favorites"`
+	Shared          bool  `json:"shared"`
+	Thumbnails      bool  `json:"thumbnails"`
+	Links           Links `json:"links"`
+	Save            bool  `json:"save"`
+	StableIDs       bool  `json:"stable_ids"`
+	ChangeDetection bool  `json:"change_detection"`
+}

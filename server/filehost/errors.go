@@ -1,0 +1,83 @@
+package filehost
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Kind says what went wrong in terms a caller can act on. Each has one code and one HTTP status, in the api package.
+type Kind int
+
+// The kinds of error.
+const (
+	Internal           Kind = iota // a fault of ours, or of Mattermost
+	InvalidRequest                 // the request itself is wrong; Field names what
+	NotAuthenticated               // no Mattermost session
+	Forbidden                      // Mattermost or the host says no
+	NotFound                       // no such file, folder, channel, route
+	MethodNotAllowed               // the route exists, the method doesn't
+	Conflict                       // something else is under way or in the way
+	Changed                        // the remote file is no longer the one asked for
+	TooLarge                       // above Limit, which LimitOwner sets
+	Unsupported                    // this host, or this version, can't
+	NotConnected                   // the user has to connect his account (again)
+	CredentialRejected             // the host answered 401 to a credential; use cases turn it into NotConnected
+	RateLimited                    // wait RetryAfter
+	HostUnavailable                // the host, or the sign-in server, can't be reached or makes no sense
+	NotConfigured                  // the admin has to finish the configuration
+	Maintenance                    // the host says that it is in maintenance; wait RetryAfter
+	Timeout                        // a limit in time was reached
+)
+
+// LimitOwner says who can raise a limit.
+type LimitOwner string
+
+// The owners of limits.
+const (
+	OwnerPlugin     LimitOwner = "plugin"     // a setting of this plugin
+	OwnerMattermost LimitOwner = "mattermost" // a setting of the Mattermost server, or a constant of it
+	OwnerHost       LimitOwner = "host"       // the file host
+)
+
+// Error is the one error type that crosses package borders on purpose. Everything but Err may be shown to the caller.
+type Error struct {
+	Kind       Kind
+	Message    string        // for a person: one sentence, nothing internal, no secret
+	Field      string        // InvalidRequest, Unsupported: the query parameter, header or body field
+	Limit      int64         // TooLarge, InvalidRequest: the limit, in the unit that Message names
+	LimitOwner LimitOwner    // TooLarge: who sets Limit
+	Actual     int64         // TooLarge: what was asked for, in the same unit; 0 = unknown
+	RetryAfter time.Duration // RateLimited, Maintenance, Conflict: when to come back; 0 = unknown
+	Err        error         // the cause, for the log only
+}
+
+// E makes an error of a kind, with a sentence for the caller and the cause for the log (nil when there is none).
+func E(kind Kind, message string, cause error) *Error {
+	return &Error{Kind: kind, Message: message, Err: cause}
+}
+
+// Invalid is the error of a request whose field is wrong.
+func Invalid(field, message string) *Error {
+	return &Error{Kind: InvalidRequest, Field: field, Message: message}
+}
+
+// Error implements error. It is for the log: it includes the cause.
+func (e *Error) Error() string {
+	if e.Err == nil {
+		return e.Message
+	}
+	return fmt.Sprintf("%s: %v", e.Message, e.Err)
+}
+
+// Unwrap gives the cause to errors.Is and errors.As.
+func (e *Error) Unwrap() error { return e.Err }
+
+// KindOf returns the kind of err, or Internal when err is not an *Error.
+func KindOf(err error) Kind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return Internal
+}

@@ -1,0 +1,202 @@
+package filehost
+
+import (
+	"context"
+	"io"
+	"net/url"
+	"time"
+)
+
+// DefaultHostID is the immutable id of the first configured host.
+const DefaultHostID = "default"
+
+// Host is the file host that the admin has configured.
+type Host struct {
+	ID      string // immutable; records and the redirect URI carry it
+	Name    string // as users see it
+	Kind    string // a key of the remote package's profile table
+	BaseURL *url.URL
+}
+
+// Origin is the scheme, name and port of the host (RFC 6454 4). Credentials are bound to it.
+func (h Host) Origin() string { return h.BaseURL.Scheme + "://" + h.BaseURL.Host }
+
+// Tokens gives out the credentials with which the file host is called as a user.
+type Tokens interface {
+	// For returns a credential that is valid for at least the next half minute.
+	// It fails with NotConnected when the user must connect (again), HostUnavailable when the sign-in server can't be
+	// asked.
+	For(ctx context.Context, userID string) (Credential, error)
+	// Renew is called after the host rejected a credential. It returns a newer one, refreshed at most once, or fails with
+	// NotConnected when there is none to be had.
+	Renew(ctx context.Context, userID string, rejected Credential) (Credential, error)
+	// Reject marks a credential dead after the host rejected the renewed one as well: it is not sent again.
+	Reject(ctx context.Context, userID string, rejected Credential) error
+}
+
+// ConnectionState says whether a user has access to the host.
+type ConnectionState string
+
+// The states of a connection.
+const (
+	Connected    ConnectionState = "connected"
+	Disconnected ConnectionState = "not_connected"
+	Reconnect    ConnectionState = "reconnect" // was connected; the host no longer accepts it
+)
+
+// Connection is what a user may know about his own access.
+type Connection struct {
+	State    ConnectionState
+	Account  string // as the host names the user; "" when it doesn't say
+	Grant    string // "authorization_code" or "password"
+	Since    time.Time
+	LastUsed time.Time // zero: never; kept to the hour
+}
+
+// Callback is what the sign-in server sent back with the browser (RFC 6749 4.1.2, RFC 9207).
+type Callback struct {
+	UserID string // the Mattermost user of the browser's session; "" when it has none
+	HostID string
+	State  string
+	Code   string
+	Issuer string // the iss parameter
+	Error  string // the error parameter
+}
+
+// CallbackResult says how a callback ended.
+type CallbackResult struct {
+	Connected   bool
+	ConfirmPage string // not connected yet: the handle of the page that shows the code to confirm with
+}
+
+// Confirmation is what the page of a callback without a session shows.
+type Confirmation struct {
+	BeganBy string // the Mattermost user id of who began the sign-in
+	Code    string // to be typed in Mattermost by that user
+}
+
+// Connections connects and disconnects users. It is the other face of Tokens.
+type Connections interface {
+	// Connection tells the state of a user's access. It calls no one.
+	Connection(ctx context.Context, userID string) (Connection, error)
+	// Authorize begins an authorization code grant (RFC 6749 4.1) and returns the address to send the browser to.
+	Authorize(ctx context.Context, userID string) (authorizeURL string, err error)
+	// Callback ends it. Under another user's session it fails with Forbidden and spends nothing; without a session it
+	// keeps the code for Confirm. A used, expired or unknown state is InvalidRequest.
+	Callback(ctx context.Context, callback Callback) (CallbackResult, error)
+	// Confirmation returns what the page with this handle shows, or NotFound.
+	Confirmation(ctx context.Context, handle string) (Confirmation, error)
+	// Confirm ends a grant whose callback came without a session. A wrong code is InvalidRequest.
+	Confirm(ctx context.Context, userID, code string) error
+	// ConnectWithPassword keeps an app password after the host has accepted it; else InvalidRequest.
+	ConnectWithPassword(ctx context.Context, userID, username string, password Secret) error
+	// Disconnect revokes what can be revoked and forgets the connection. It succeeds when there is none.
+	Disconnect(ctx context.Context, userID string) error
+}
+
+// Remote is the client of the file host. Every method may fail with CredentialRejected, Forbidden, NotFound,
+// RateLimited, HostUnavailable, Maintenance or Timeout.
+type Remote interface {
+	// Stat returns the entry at path.
+	Stat(ctx context.Context, credential Credential, path Path) (Entry, error)
+	// List passes the entries of a folder to each, in the host's order, one by one as they arrive, and returns the folder
+	// itself. It stops at each's first error and returns it. It fails with InvalidRequest when path is no folder. A
+	// listing that ends early is an error, never a short listing.
+	List(ctx context.Context, credential Credential, path Path, each func(Entry) error) (Entry, error)
+	// Open starts reading a file whose entry Stat has returned, and fails with Changed when the host can tell that it is
+	// another one by now. The caller closes the content. A read fails when no byte arrives for the configured time, or
+	// when the content ends before its announced size.
+	Open(ctx context.Context, credential Credential, entry Entry) (Content, error)
+	// Account asks the host for the user's id there; "" when the host has no way to tell.
+	Account(ctx context.Context, credential Credential) (string, error)
+	// Capabilities says what the profile of this host can do.
+	Capabilities() Capabilities
+	// Check calls the host without any credential and fails when it isn't there or isn't what it should be. The error's
+	// Message is a remedy for the admin.
+	Check(ctx context.Context) error
+}
+
+// Content is an open file of the host.
+type Content struct {
+	io.ReadCloser
+	Size       int64     // bytes, as the host announced; -1 when it didn't
+	ETag       string    // "" when the host sent none
+	ModifiedAt time.Time // zero when the host didn't say
+}
+
+// User is a Mattermost user.
+type User struct {
+	ID       string
+	Username string
+	Admin    bool // system admin
+	Bot      bool
+	Active   bool
+}
+
+// Limits are the Mattermost server's own.
+type Limits struct {
+	FileSize       int64         // bytes
+	FilesPerPost   int           //
+	MessageLength  int           // characters (code points)
+	ImagePixels    int64         // width x height; 0 = no limit
+	RequestTimeout time.Duration // how long a request to a plugin may take, up and down
+}
+
+// Upload is one file on its way into Mattermost.
+type Upload struct {
+	UserID    string // becomes the owner
+	ChannelID string
+	Name      string
+	Size      int64 // bytes, exact
+	Content   io.Reader
+}
+
+// Post is a message with files.
+type Post struct {
+	UserID    string
+	ChannelID string
+	RootID    string // "" outside a thread
+	Message   string
+	FileIDs   []string
+}
+
+// Mattermost is the host of the plugin.
+type Mattermost interface {
+	// User returns a user, or NotFound.
+	User(ctx context.Context, userID string) (User, error)
+	// MayAttach fails unless the user may post files there now: Forbidden, NotFound, or InvalidRequest for a root_id of
+	// another channel.
+	MayAttach(ctx context.Context, userID, channelID, rootID string) error
+	// Limits returns the limits in force.
+	Limits(ctx context.Context) (Limits, error)
+	// Upload streams a file into the file store and returns its id. It holds a constant amount of memory. When Content
+	// fails or ends early, no file info is left behind that can be attached.
+	Upload(ctx context.Context, upload Upload) (fileID string, err error)
+	// Post creates the post with all its files, or none.
+	Post(ctx context.Context, post Post) (postID string, err error)
+	// CheckUploads fails when copies can't be made. The error's Message is a remedy for the admin.
+	CheckUploads(ctx context.Context) error
+	// ConnectionChanged tells the user's own web clients that his connection changed.
+	ConnectionChanged(userID string)
+}
+
+// KV is a store that all nodes share. Values are opaque bytes.
+type KV interface {
+	// Get returns the value, or nil. It may read a replica that lags behind: decide nothing on it that a
+	// CompareAndSet doesn't confirm.
+	Get(ctx context.Context, key string) ([]byte, error)
+	// CompareAndSet writes value if the key still holds old (nil: if there is none) and tells whether it did. ttl 0 means
+	// for ever.
+	CompareAndSet(ctx context.Context, key string, old, value []byte, ttl time.Duration) (bool, error)
+	// CompareAndDelete deletes the key if it still holds old and tells whether it did.
+	CompareAndDelete(ctx context.Context, key string, old []byte) (bool, error)
+}
+
+// Sealer encrypts and authenticates what leaves the plugin and comes back. What was sealed opens only with the same
+// associated data.
+type Sealer interface {
+	// Seal returns an opaque text for a URL.
+	Seal(associated string, plain []byte) (string, error)
+	// Open returns what Seal was given.
+	Open(associated, sealed string) ([]byte, error)
+}
