@@ -49,5 +49,6 @@ type Credential struct {
 	Username   string // Basic: the login name
 	Secret     Secret // access token or app password
 	Account    string // the user's id at the host, as its paths use it; "" where the host has no such thing
+	Connection string // changes with every connect, not with a refresh; what is bound to a connection is bound to this
 	Generation string // changes with every connect and every refresh; tells one credential from its successor
 }
