@@ -1,0 +1,106 @@
+# `make help` lists what can be asked for.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+ID      := filehost-attach
+VERSION := $(shell sed -n 's/^ *"version": *"\([^"]*\)".*/\1/p' plugin.json)
+HOST    := $(shell go env GOHOSTOS)-$(shell go env GOHOSTARCH)
+
+BUNDLE      := dist/$(ID)-$(VERSION).tar.gz
+HOST_BUNDLE := dist/$(ID)-$(VERSION)-$(HOST).tar.gz
+
+GOLANGCI_LINT := .cache/tools/golangci-lint
+GOTESTSUM     := .cache/tools/gotestsum
+
+WEBAPP_MODULES  := webapp/node_modules/.package-lock.json
+BROWSER_MODULES := e2e/browser/node_modules/.package-lock.json
+WEBAPP_MAIN     := webapp/dist/main.js
+WEBAPP_SOURCES  := $(shell find webapp/src webapp/i18n -type f 2>/dev/null) webapp/webpack.config.mjs webapp/tsconfig.json webapp/package.json
+
+GO_PACKAGES := ./server/... ./assets/... ./build/...
+
+.PHONY: help
+help: ## List what can be asked for
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: dist-host ## Start Mattermost, a file host and the plugin, do the main job once, stay up until Ctrl-C
+	@cd e2e && exec go run ./cmd/run -bundle "$(CURDIR)/$(HOST_BUNDLE)"
+
+.PHONY: test
+test: ## Everything the CI runs: formatting, lint, unit, end-to-end and browser tests
+	@build/test.sh
+
+.PHONY: dist
+dist: $(WEBAPP_MAIN) ## Build the bundle for all platforms: dist/filehost-attach-VERSION.tar.gz
+	go run ./build/bundle -out $(BUNDLE)
+	@ls -l $(BUNDLE)
+
+.PHONY: dist-host
+dist-host: $(WEBAPP_MAIN) ## Build the bundle for this platform only, which is quicker
+	go run ./build/bundle -host -out $(HOST_BUNDLE)
+
+.PHONY: deploy
+deploy: dist ## Upload the bundle to MM_SERVICESETTINGS_SITEURL as MM_ADMIN_TOKEN and enable it
+	go run ./build/deploy -bundle $(BUNDLE)
+
+.PHONY: fmt
+fmt: $(GOLANGCI_LINT) $(WEBAPP_MODULES) $(BROWSER_MODULES) ## Format the Go code, extract the messages, fix what the linters can fix
+	$(GOLANGCI_LINT) fmt
+	cd e2e && ../$(GOLANGCI_LINT) fmt --config ../.golangci.yml
+	cd webapp && npm run --silent i18n:extract && npm run --silent lint -- --fix
+	cd e2e/browser && npm run --silent lint -- --fix
+
+.PHONY: lint
+lint: lint-go lint-web ## Check formatting, lint, types and messages
+
+.PHONY: lint-go
+lint-go: $(GOLANGCI_LINT)
+	$(GOLANGCI_LINT) fmt --diff
+	$(GOLANGCI_LINT) run $(GO_PACKAGES)
+	cd e2e && ../$(GOLANGCI_LINT) fmt --diff --config ../.golangci.yml
+	cd e2e && ../$(GOLANGCI_LINT) run --config ../.golangci.yml ./...
+
+.PHONY: lint-web
+lint-web: $(WEBAPP_MODULES) $(BROWSER_MODULES)
+	cd webapp && npm run --silent lint && npm run --silent check:types && npm run --silent i18n:verify
+	cd e2e/browser && npm run --silent lint && npm run --silent check:types
+
+.PHONY: unit
+unit: unit-go unit-web ## Run the unit tests of the server and of the webapp part
+
+.PHONY: unit-go
+unit-go: $(GOTESTSUM)
+	$(GOTESTSUM) --format pkgname -- -race -count=1 $(GO_PACKAGES)
+
+.PHONY: unit-web
+unit-web: $(WEBAPP_MODULES)
+	cd webapp && npm test --silent
+
+.PHONY: e2e
+e2e: dist-host $(GOTESTSUM) ## Run the end-to-end tests: real Mattermost servers, real file hosts
+	cd e2e && FILEHOST_ATTACH_BUNDLE="$(CURDIR)/$(HOST_BUNDLE)" ../$(GOTESTSUM) --format pkgname -- -count=1 -timeout 20m ./...
+
+.PHONY: browser
+browser: dist-host $(BROWSER_MODULES) ## Run the browser tests: the bundle in a real Chromium
+	cd e2e && go run ./cmd/run -bundle "$(CURDIR)/$(HOST_BUNDLE)" -exec "npm test --silent --prefix browser"
+
+.PHONY: clean
+clean: ## Remove what was built; downloads, tools and servers stay
+	rm -rf dist server/dist webapp/dist e2e/browser/dist e2e/browser/screenshots
+
+$(WEBAPP_MAIN): $(WEBAPP_MODULES) $(WEBAPP_SOURCES)
+	cd webapp && npm run --silent build
+	@touch $@
+
+%/node_modules/.package-lock.json: %/package.json %/package-lock.json %/.npmrc
+	cd $* && npm ci --no-progress --loglevel=error
+	@touch $@
+
+# Each tool has a module of its own, so that its dependencies move none of ours.
+$(GOLANGCI_LINT): build/tools/golangci/go.mod
+	cd build/tools/golangci && go build -o "$(CURDIR)/$@" github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+$(GOTESTSUM): build/tools/gotestsum/go.mod
+	cd build/tools/gotestsum && go build -o "$(CURDIR)/$@" gotest.tools/gotestsum
