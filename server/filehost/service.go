@@ -1,0 +1,62 @@
+package filehost
+
+import (
+	"context"
+
+	"github.com/jonboulle/clockwork"
+)
+
+// Settings are the limits that the admin has set.
+type Settings struct {
+	MaxCopyBytes  int64 // of one file
+	MaxFiles      int   // of one post
+	CopiesPerNode int   // under way at once
+	CopiesPerUser int   // under way at once, on this node
+}
+
+// Config is what a Service works with. All of it is required.
+type Config struct {
+	Host        Host
+	Settings    Settings
+	Password    bool // the sign-in method is the app password; else OAuth
+	Tokens      Tokens
+	Connections Connections
+	Remote      Remote
+	Mattermost  Mattermost
+	Sealer      Sealer
+	Copies      *Copies
+	Clock       clockwork.Clock
+}
+
+// Service holds the use cases for one configured host. It is safe for concurrent use.
+type Service struct {
+	Config
+}
+
+// New returns the use cases over the ports of config.
+func New(config Config) *Service { return &Service{Config: config} }
+
+// Limits returns the Mattermost server's limits; the routes take their time from it.
+func (s *Service) Limits(ctx context.Context) (Limits, error) { return s.Mattermost.Limits(ctx) }
+
+// asUser runs call with the user's credential. When the host rejects it, call runs once more with a renewed one; after a
+// second rejection the credential is marked dead and the user has to connect again.
+func (s *Service) asUser(ctx context.Context, userID string, call func(Credential) error) error {
+	credential, err := s.Tokens.For(ctx, userID)
+	if err != nil {
+		return err
+	}
+	if err = call(credential); KindOf(err) != CredentialRejected {
+		return err
+	}
+	if credential, err = s.Tokens.Renew(ctx, userID, credential); err != nil {
+		return err
+	}
+	if err = call(credential); KindOf(err) != CredentialRejected {
+		return err
+	}
+	if rejectErr := s.Tokens.Reject(ctx, userID, credential); rejectErr != nil {
+		return rejectErr
+	}
+	return E(NotConnected, s.Host.Name+" no longer accepts your sign-in. Connect again.", err)
+}

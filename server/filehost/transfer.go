@@ -1,0 +1,101 @@
+package filehost
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	_ "image/gif" // the formats whose dimensions Mattermost limits
+	_ "image/jpeg"
+	_ "image/png"
+	"io"
+
+	_ "golang.org/x/image/bmp"
+	_ "golang.org/x/image/tiff"
+	_ "golang.org/x/image/webp"
+)
+
+// imageHeader is how much of a file is read to find the dimensions of an image, in bytes.
+const imageHeader = 64 << 10
+
+// transfer copies one file as the user and returns its id in Mattermost. The source is looked at once more when it has
+// been read: a file that changed meanwhile is an error and its copy is posted nowhere.
+func (s *Service) transfer(ctx context.Context, userID, channelID string, entry Entry, limits Limits) (fileID string, err error) {
+	err = s.asUser(ctx, userID, func(credential Credential) error {
+		content, err := s.Remote.Open(ctx, credential, entry)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = content.Close() }() // it was read to its end, or another error is on its way
+		fileID, err = s.upload(ctx, Upload{UserID: userID, ChannelID: channelID, Name: StoredName(entry.Path.Name()), Size: entry.Size, Content: content}, limits)
+		return err
+	})
+	if err != nil {
+		return "", inTime(ctx, err)
+	}
+	return fileID, s.unchanged(ctx, userID, entry)
+}
+
+func (s *Service) upload(ctx context.Context, upload Upload, limits Limits) (string, error) {
+	content := bufio.NewReaderSize(upload.Content, imageHeader)
+	header, _ := content.Peek(imageHeader) // an error comes again on the first Read
+	if dimensions, _, err := image.DecodeConfig(bytes.NewReader(header)); err == nil {
+		pixels := int64(dimensions.Width) * int64(dimensions.Height)
+		if limits.ImagePixels > 0 && pixels > limits.ImagePixels {
+			return "", &Error{Kind: TooLarge, Limit: limits.ImagePixels, LimitOwner: OwnerMattermost, Actual: pixels,
+				Message: fmt.Sprintf("The image has %d pixels; Mattermost allows %d.", pixels, limits.ImagePixels)}
+		}
+	}
+	source := &source{Reader: content}
+	upload.Content = source
+	fileID, err := s.Mattermost.Upload(ctx, upload)
+	if source.err != nil { // the cause; what Mattermost made of it only follows from it
+		return "", source.err
+	}
+	return fileID, err
+}
+
+// source keeps the stream's own error: the ways into Mattermost lose it.
+type source struct {
+	io.Reader
+	err error
+}
+
+func (s *source) Read(buffer []byte) (int, error) {
+	n, err := s.Reader.Read(buffer)
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.err = err
+	}
+	return n, err
+}
+
+// unchanged fails with Changed when the file is no longer the one that entry describes: by ETag, where the host has
+// one, else by length and time.
+func (s *Service) unchanged(ctx context.Context, userID string, entry Entry) error {
+	return s.asUser(ctx, userID, func(credential Credential) error {
+		now, err := s.Remote.Stat(ctx, credential, entry.Path)
+		switch {
+		case KindOf(err) == NotFound || err == nil && !sameContent(entry, now):
+			return E(Changed, "The file changed while it was copied; try again.", err)
+		default:
+			return err
+		}
+	})
+}
+
+func sameContent(before, after Entry) bool {
+	if before.ETag != "" && after.ETag != "" {
+		return before.ETag == after.ETag
+	}
+	return before.Kind == after.Kind && before.Size == after.Size && before.ModifiedAt.Equal(after.ModifiedAt)
+}
+
+// inTime tells an error that only follows from the end of the request's time.
+func inTime(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) && KindOf(err) != Timeout {
+		return E(Timeout, "The copy did not end within the time that Mattermost gives a request.", err)
+	}
+	return err
+}

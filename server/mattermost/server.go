@@ -1,0 +1,85 @@
+// Package mattermost implements the domain's ports on the Mattermost server that hosts the plugin. It is the only
+// package beside main that sees plugin.API.
+package mattermost
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	"github.com/mattermost/mattermost/server/public/model"
+	"github.com/mattermost/mattermost/server/public/plugin"
+	"github.com/pkg/errors"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// filesPerPost is a constant of the Mattermost server.
+const filesPerPost = 10
+
+// Config is what a Server works with.
+type Config struct {
+	API   plugin.API
+	Clock clockwork.Clock
+	// AllowUnscanned lets uploads take the plugin API's way when the server's own route can't be reached.
+	AllowUnscanned bool
+}
+
+// Server implements filehost.Mattermost. It is safe for concurrent use.
+type Server struct {
+	Config
+	routes uploadRoutes
+}
+
+// New returns the ports of the server behind config.API.
+func New(config Config) *Server {
+	return &Server{Config: config}
+}
+
+// User implements filehost.Mattermost.
+func (s *Server) User(_ context.Context, userID string) (filehost.User, error) {
+	user, appErr := s.API.GetUser(userID)
+	if appErr != nil {
+		return filehost.User{}, classify(appErr, "The user could not be found.")
+	}
+	return filehost.User{
+		ID:       user.Id,
+		Username: user.Username,
+		Admin:    s.API.HasPermissionTo(user.Id, model.PermissionManageSystem),
+		Bot:      user.IsBot,
+		Active:   user.DeleteAt == 0,
+	}, nil
+}
+
+// Limits implements filehost.Mattermost.
+func (s *Server) Limits(context.Context) (filehost.Limits, error) {
+	config := s.API.GetConfig()
+	if config == nil {
+		return filehost.Limits{}, errors.New("the server gave no configuration")
+	}
+	return filehost.Limits{
+		FileSize:       *config.FileSettings.MaxFileSize,
+		FilesPerPost:   filesPerPost,
+		MessageLength:  model.PostMessageMaxRunesV2,
+		ImagePixels:    *config.FileSettings.MaxImageResolution,
+		RequestTimeout: time.Duration(min(*config.ServiceSettings.ReadTimeout, *config.ServiceSettings.WriteTimeout)) * time.Second,
+	}, nil
+}
+
+// ConnectionChanged implements filehost.Mattermost: the event is named custom_filehost-attach_connection.
+func (s *Server) ConnectionChanged(userID string) {
+	s.API.PublishWebSocketEvent("connection", map[string]any{}, &model.WebsocketBroadcast{UserId: userID})
+}
+
+// classify gives an error of the plugin API its kind. The message is what the caller sees.
+func classify(appErr *model.AppError, message string) error {
+	kind := filehost.Internal
+	switch appErr.StatusCode {
+	case http.StatusNotFound:
+		kind = filehost.NotFound
+	case http.StatusForbidden:
+		kind = filehost.Forbidden
+	}
+	return filehost.E(kind, message, appErr)
+}

@@ -1,0 +1,175 @@
+package mattermost
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mattermost/mattermost/server/public/model"
+	"github.com/pkg/errors"
+)
+
+// probeTimeout bounds the question whether a route leads to this server.
+const probeTimeout = 5 * time.Second
+
+// uploadRoute is a way to the server's own REST API.
+type uploadRoute struct {
+	base   string // scheme, host and subpath of the site
+	client *http.Client
+}
+
+// uploadRoutes remembers the routes for as long as the configuration they were made of stays the same, and which of
+// them has last been seen to lead to this server.
+type uploadRoutes struct {
+	mu    sync.Mutex
+	key   routeKey
+	all   []*uploadRoute
+	known *uploadRoute
+}
+
+// routeKey is the part of the server's configuration that routes follow from.
+type routeKey struct{ siteURL, listen, security, certificate string }
+
+func keyOf(config *model.Config) routeKey {
+	settings := config.ServiceSettings
+	return routeKey{*settings.SiteURL, *settings.ListenAddress, *settings.ConnectionSecurity, *settings.TLSCertFile}
+}
+
+// route returns a route that has been seen to lead to this very server, or an error that says what each try met.
+func (s *Server) route(ctx context.Context) (*uploadRoute, error) {
+	s.routes.mu.Lock()
+	defer s.routes.mu.Unlock()
+	if key := keyOf(s.API.GetConfig()); key != s.routes.key {
+		s.routes.key, s.routes.known, s.routes.all = key, nil, key.routes()
+	}
+	if s.routes.known != nil {
+		return s.routes.known, nil
+	}
+	return s.findRoute(ctx)
+}
+
+// findRoute tries all routes anew. The caller holds the lock.
+func (s *Server) findRoute(ctx context.Context) (*uploadRoute, error) {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	diagnosticID, met := s.API.GetDiagnosticId(), []string{}
+	for _, route := range s.routes.all {
+		err := route.leadsTo(ctx, diagnosticID)
+		if err == nil {
+			s.routes.known = route
+			return route, nil
+		}
+		met = append(met, err.Error())
+	}
+	s.routes.known = nil
+	return nil, errors.New(strings.Join(met, "; "))
+}
+
+// routes lists the ways to try: first the server's own listener, where no proxy is in between, then the site's address.
+func (k routeKey) routes() []*uploadRoute {
+	site, err := url.Parse(strings.TrimSuffix(k.siteURL, "/"))
+	if err != nil || site.Host == "" {
+		site = &url.URL{Scheme: "http"}
+	}
+	var routes []*uploadRoute
+	if address, ok := listenerAddress(k.listen, k.security); ok {
+		local := *site
+		local.Scheme = "http"
+		if k.security == model.ConnSecurityTLS {
+			local.Scheme = "https"
+		}
+		if local.Host == "" {
+			local.Host = address
+		}
+		routes = append(routes, &uploadRoute{local.String(), newClient(address, k.certificate)})
+	}
+	if site.Host != "" {
+		routes = append(routes, &uploadRoute{site.String(), newClient("", "")})
+	}
+	return routes
+}
+
+// listenerAddress turns ListenAddress into an address to dial from the same machine.
+func listenerAddress(listen, security string) (string, bool) {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return "", false
+	}
+	if port == "" {
+		port = "http"
+		if security == model.ConnSecurityTLS {
+			port = "https"
+		}
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	if address, err := netip.ParseAddr(host); err == nil && address.IsUnspecified() {
+		host = "127.0.0.1"
+		if address.Is6() {
+			host = "::1"
+		}
+	}
+	return net.JoinHostPort(host, port), true
+}
+
+// newClient returns a client without proxies and redirects. With an address it dials that, whatever host the URL names;
+// certificates are still verified for the URL's host, and the server's own certificate file is trusted.
+func newClient(address, certificate string) *http.Client {
+	dialer := &net.Dialer{Timeout: probeTimeout}
+	transport := &http.Transport{
+		TLSHandshakeTimeout: probeTimeout,
+		TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: trust(certificate)},
+		IdleConnTimeout:     time.Minute,
+		MaxIdleConnsPerHost: 8,
+		DialContext: func(ctx context.Context, network, asked string) (net.Conn, error) {
+			if address != "" {
+				asked = address
+			}
+			return dialer.DialContext(ctx, network, asked)
+		},
+	}
+	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+func trust(certificate string) *x509.CertPool {
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if pem, err := os.ReadFile(certificate); err == nil { //nolint:gosec // the server's own certificate, by its own configuration
+		pool.AppendCertsFromPEM(pem)
+	}
+	return pool
+}
+
+// leadsTo tells whether the route ends at the server with this diagnostic id: a session must be shown to no other.
+func (r *uploadRoute) leadsTo(ctx context.Context, diagnosticID string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.base+"/api/v4/config/client?format=old", nil)
+	if err != nil {
+		return errors.Wrap(err, r.base)
+	}
+	response, err := r.client.Do(request)
+	if err != nil {
+		return errors.Wrap(err, r.base)
+	}
+	defer func() { _ = response.Body.Close() }()
+	var config struct{ DiagnosticId string } //nolint:revive // the server's spelling
+	if err = json.NewDecoder(io.LimitReader(response.Body, 1<<20)).Decode(&config); err != nil {
+		return errors.Wrapf(err, "%s answered %d", r.base, response.StatusCode)
+	}
+	if config.DiagnosticId != diagnosticID {
+		return errors.Errorf("%s is another server", r.base)
+	}
+	return nil
+}
