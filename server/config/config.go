@@ -1,0 +1,287 @@
+// Package config turns the settings of the System Console into a Config that is valid as a whole, or into the list of
+// what is wrong with them.
+package config
+
+import (
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// The sign-in methods.
+const (
+	SignInOAuth    = "oauth"
+	SignInPassword = "password"
+)
+
+// Kinds are the kinds of host that the System Console offers.
+var Kinds = []string{"nextcloud", "owncloud", "webdav"}
+
+// minKey is the length of an encryption key that still can't be guessed, in characters.
+const minKey = 32
+
+// Raw are the settings as plugin.json names them.
+type Raw struct {
+	HostName              string
+	HostKind              string
+	HostURL               string
+	HostCA                string
+	AllowedAddresses      string
+	AllowHTTP             bool
+	SignIn                string
+	OAuthClientID         string
+	OAuthClientSecret     filehost.Secret
+	OAuthIssuer           string
+	OAuthAuthorizeURL     string
+	OAuthTokenURL         string
+	OAuthRevocationURL    string
+	OAuthScopes           string
+	EncryptionKey         filehost.Secret
+	PreviousEncryptionKey filehost.Secret
+	MaxCopyMB             int64
+	MaxFiles              int64
+	CopiesPerNode         int64
+	CopiesPerUser         int64
+	StallSeconds          int64
+	AllowUnscannedCopies  bool
+}
+
+// Config is a valid configuration.
+type Config struct {
+	Host             filehost.Host
+	CA               []byte // PEM; nil = the system's
+	AllowedAddresses []netip.Prefix
+	AllowHTTP        bool
+	SignIn           string
+	OAuth            OAuth
+	Key              filehost.Secret // empty: the plugin makes one
+	PreviousKey      filehost.Secret
+	Settings         filehost.Settings
+	StallAfter       time.Duration
+	AllowUnscanned   bool
+	SiteURL          *url.URL
+}
+
+// OAuth is the registration at the sign-in server; empty with SignInPassword. Empty addresses are derived from the kind
+// of host or read from the issuer's metadata.
+type OAuth struct {
+	ClientID      string
+	ClientSecret  filehost.Secret
+	Issuer        string
+	AuthorizeURL  string
+	TokenURL      string
+	RevocationURL string
+	Scopes        []string
+}
+
+// Problem is one wrong setting.
+type Problem struct {
+	Setting string // its key in plugin.json
+	Remedy  string // what to do, in one sentence
+}
+
+// Problems are all that is wrong with the settings. It is the error that New returns.
+type Problems []Problem
+
+// Error implements error: one line for the log and for /health. It holds no setting's value.
+func (p Problems) Error() string {
+	lines := make([]string, len(p))
+	for i, problem := range p {
+		lines[i] = problem.Setting + ": " + problem.Remedy
+	}
+	return strings.Join(lines, " ")
+}
+
+// Defaults are the settings' defaults, the same as plugin.json's; an older configuration lacks newer settings.
+func Defaults() Raw {
+	return Raw{HostName: "File host", HostKind: "nextcloud", SignIn: SignInOAuth, MaxCopyMB: 1024, MaxFiles: 10, CopiesPerNode: 8, CopiesPerUser: 2, StallSeconds: 30}
+}
+
+// New reads and validates the settings. siteURL is ServiceSettings.SiteURL. The error is always of type Problems.
+func New(settings map[string]any, siteURL string) (Config, error) {
+	raw, problems := read(settings)
+	if len(problems) > 0 {
+		return Config{}, problems
+	}
+	v := validator{allowHTTP: raw.AllowHTTP}
+	config := Config{
+		Host:             filehost.Host{ID: filehost.DefaultHostID, Name: v.name(raw.HostName), Kind: v.oneOf("HostKind", raw.HostKind, Kinds), BaseURL: v.base("HostURL", raw.HostURL)},
+		CA:               v.certificates(raw.HostCA),
+		AllowedAddresses: v.prefixes(raw.AllowedAddresses),
+		AllowHTTP:        raw.AllowHTTP,
+		SignIn:           v.oneOf("SignIn", raw.SignIn, []string{SignInOAuth, SignInPassword}),
+		Key:              v.key("EncryptionKey", raw.EncryptionKey),
+		PreviousKey:      v.key("PreviousEncryptionKey", raw.PreviousEncryptionKey),
+		Settings: filehost.Settings{
+			MaxCopyBytes:  v.within("MaxCopyMB", raw.MaxCopyMB, 1, 1<<20) << 20,
+			MaxFiles:      int(v.within("MaxFiles", raw.MaxFiles, 1, 10)),
+			CopiesPerNode: int(v.within("CopiesPerNode", raw.CopiesPerNode, 1, 100)),
+			CopiesPerUser: int(v.within("CopiesPerUser", raw.CopiesPerUser, 1, 100)),
+		},
+		StallAfter:     time.Duration(v.within("StallSeconds", raw.StallSeconds, 5, 300)) * time.Second,
+		AllowUnscanned: raw.AllowUnscannedCopies,
+		SiteURL:        v.site(siteURL),
+	}
+	if config.SignIn == SignInOAuth {
+		config.OAuth = v.oauth(raw)
+	}
+	if len(v.problems) > 0 {
+		return Config{}, v.problems
+	}
+	return config, nil
+}
+
+// read decodes the settings one by one, so that one of a wrong type is named and does not hide the others. The server
+// hands the keys in lower case or as plugin.json has them; encoding/json takes both.
+func read(settings map[string]any) (Raw, Problems) {
+	raw := Defaults()
+	var problems Problems
+	for key, value := range settings {
+		one, err := json.Marshal(map[string]any{key: value})
+		if err == nil {
+			err = json.Unmarshal(one, &raw)
+		}
+		if err != nil {
+			problems = append(problems, Problem{key, "has a value of the wrong type; set it anew in the System Console."})
+		}
+	}
+	slices.SortFunc(problems, func(a, b Problem) int { return strings.Compare(a.Setting, b.Setting) })
+	return raw, problems
+}
+
+// validator collects problems while it reads settings.
+type validator struct {
+	allowHTTP bool
+	problems  Problems
+}
+
+func (v *validator) fail(setting, format string, args ...any) {
+	v.problems = append(v.problems, Problem{setting, fmt.Sprintf(format, args...)})
+}
+
+func (v *validator) name(name string) string {
+	if name = strings.TrimSpace(name); name == "" || utf8.RuneCountInString(name) > 64 || strings.ContainsFunc(name, isControl) {
+		v.fail("HostName", "enter a name of 1 to 64 characters.")
+	}
+	return name
+}
+
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+
+func (v *validator) oneOf(setting, value string, allowed []string) string {
+	if !slices.Contains(allowed, value) {
+		v.fail(setting, "choose one of %s.", strings.Join(allowed, ", "))
+	}
+	return value
+}
+
+func (v *validator) within(setting string, value, least, most int64) int64 {
+	if value < least || value > most {
+		v.fail(setting, "enter a number from %d to %d.", least, most)
+	}
+	return value
+}
+
+func (v *validator) key(setting string, key filehost.Secret) filehost.Secret {
+	if length := utf8.RuneCountInString(key.Reveal()); length > 0 && length < minKey {
+		v.fail(setting, "enter at least %d random characters, or leave it empty.", minKey)
+	}
+	return key
+}
+
+// base reads a required address and returns it without a trailing slash.
+func (v *validator) base(setting, raw string) *url.URL {
+	if strings.TrimSpace(raw) == "" {
+		v.fail(setting, "enter the address, such as https://cloud.example.com.")
+		return &url.URL{}
+	}
+	return v.address(setting, raw)
+}
+
+// optional reads an address that may be empty.
+func (v *validator) optional(setting, raw string) string {
+	if strings.TrimSpace(raw) == "" {
+		return ""
+	}
+	return v.address(setting, raw).String()
+}
+
+func (v *validator) address(setting, raw string) *url.URL {
+	parsed, err := url.Parse(strings.TrimSuffix(strings.TrimSpace(raw), "/"))
+	switch {
+	case err != nil || parsed.Host == "" || parsed.Opaque != "":
+		v.fail(setting, "enter a whole address, such as https://cloud.example.com.")
+	case parsed.Scheme != "https" && parsed.Scheme != "http":
+		v.fail(setting, "the address must start with https://.")
+	case parsed.Scheme == "http" && !v.allowHTTP:
+		v.fail(setting, "the address must start with https://, or allow plain HTTP.")
+	case parsed.User != nil:
+		v.fail(setting, "the address must hold no user name or password.")
+	case parsed.RawQuery != "" || parsed.Fragment != "":
+		v.fail(setting, "the address must hold no ? and no #.")
+	default:
+		return parsed
+	}
+	return &url.URL{}
+}
+
+func (v *validator) site(siteURL string) *url.URL {
+	parsed, err := url.Parse(strings.TrimSuffix(siteURL, "/"))
+	if err != nil || parsed.Host == "" {
+		v.fail("SiteURL", "set the Site URL of Mattermost (System Console, Environment, Web Server): sign-ins come back to it.")
+	}
+	return parsed
+}
+
+func (v *validator) certificates(pem string) []byte {
+	if strings.TrimSpace(pem) == "" {
+		return nil
+	}
+	if !x509.NewCertPool().AppendCertsFromPEM([]byte(pem)) {
+		v.fail("HostCA", "paste certificates in PEM form, each from BEGIN CERTIFICATE to END CERTIFICATE.")
+	}
+	return []byte(pem)
+}
+
+func (v *validator) prefixes(raw string) []netip.Prefix {
+	var prefixes []netip.Prefix
+	for _, text := range strings.FieldsFunc(raw, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' }) {
+		prefix, err := netip.ParsePrefix(text)
+		if address, addressErr := netip.ParseAddr(text); addressErr == nil {
+			prefix, err = netip.PrefixFrom(address, address.BitLen()), nil
+		}
+		if err != nil {
+			v.fail("AllowedAddresses", "%q is neither an IP address nor a network such as 10.20.0.0/16.", text)
+			continue
+		}
+		prefixes = append(prefixes, prefix.Masked())
+	}
+	return prefixes
+}
+
+func (v *validator) oauth(raw Raw) OAuth {
+	oauth := OAuth{
+		ClientID:      strings.TrimSpace(raw.OAuthClientID),
+		ClientSecret:  raw.OAuthClientSecret,
+		Issuer:        v.optional("OAuthIssuer", raw.OAuthIssuer),
+		AuthorizeURL:  v.optional("OAuthAuthorizeURL", raw.OAuthAuthorizeURL),
+		TokenURL:      v.optional("OAuthTokenURL", raw.OAuthTokenURL),
+		RevocationURL: v.optional("OAuthRevocationURL", raw.OAuthRevocationURL),
+		Scopes:        strings.Fields(raw.OAuthScopes),
+	}
+	if oauth.ClientID == "" {
+		v.fail("OAuthClientID", "enter the client id from the file host's or sign-in server's registration.")
+	}
+	if raw.HostKind == "webdav" && oauth.Issuer == "" && (oauth.AuthorizeURL == "" || oauth.TokenURL == "") {
+		v.fail("OAuthIssuer", "enter the issuer, or both the authorize URL and the token URL: a WebDAV server has no known ones.")
+	}
+	return oauth
+}
