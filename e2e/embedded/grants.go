@@ -1,0 +1,46 @@
+package embedded
+
+import "time"
+
+// SetTokenLife says how long access tokens issued from now on last.
+func (h *Host) SetTokenLife(life time.Duration) {
+	h.storage.mu.Lock()
+	defer h.storage.mu.Unlock()
+	h.storage.life = life
+}
+
+// ExpireAccessTokens ends the access tokens of a user; his refresh tokens stay good.
+func (h *Host) ExpireAccessTokens(user string) {
+	h.storage.mu.Lock()
+	defer h.storage.mu.Unlock()
+	for id, token := range h.storage.access {
+		if token.subject == user {
+			delete(h.storage.access, id)
+		}
+	}
+}
+
+// RevokeGrants ends everything that a user has allowed, as an administrator of the host would.
+func (h *Host) RevokeGrants(user string) {
+	h.ExpireAccessTokens(user)
+	h.storage.mu.Lock()
+	defer h.storage.mu.Unlock()
+	for token, g := range h.storage.refresh {
+		if g.subject == user {
+			delete(h.storage.refresh, token)
+		}
+	}
+}
+
+// Grants tells how many live refresh tokens a user has out.
+func (h *Host) Grants(user string) int {
+	h.storage.mu.Lock()
+	defer h.storage.mu.Unlock()
+	count := 0
+	for _, g := range h.storage.refresh {
+		if g.subject == user {
+			count++
+		}
+	}
+	return count
+}

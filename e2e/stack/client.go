@@ -1,0 +1,144 @@
+package stack
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"path/filepath"
+)
+
+// Client calls the REST API of a Mattermost server as one user.
+type Client struct {
+	URL   string
+	Token string
+	HTTP  *http.Client
+}
+
+// NewClient calls the server at url; an empty token means nobody in particular.
+func NewClient(url, token string) *Client {
+	return &Client{URL: url, Token: token, HTTP: http.DefaultClient}
+}
+
+// StatusError is an answer other than 2xx.
+type StatusError struct {
+	Method, Path string
+	Status       int
+	Body         string
+}
+
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("%s %s: %d %s", e.Method, e.Path, e.Status, e.Body)
+}
+
+// Get decodes an answer into out, which may be nil.
+func (c *Client) Get(ctx context.Context, path string, out any) error {
+	return c.json(ctx, http.MethodGet, path, nil, out)
+}
+
+// Post sends in as JSON and decodes the answer into out; both may be nil.
+func (c *Client) Post(ctx context.Context, path string, in, out any) error {
+	return c.json(ctx, http.MethodPost, path, in, out)
+}
+
+// Put sends in as JSON and decodes the answer into out; both may be nil.
+func (c *Client) Put(ctx context.Context, path string, in, out any) error {
+	return c.json(ctx, http.MethodPut, path, in, out)
+}
+
+// Delete sends no body and ignores that of the answer.
+func (c *Client) Delete(ctx context.Context, path string) error {
+	return c.json(ctx, http.MethodDelete, path, nil, nil)
+}
+
+func (c *Client) json(ctx context.Context, method, path string, in, out any) error {
+	var body io.Reader
+	if in != nil {
+		encoded, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(encoded)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.URL+path, body)
+	if err != nil {
+		return err
+	}
+	if in != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := c.Send(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if out == nil {
+		return nil
+	}
+	return json.NewDecoder(response.Body).Decode(out)
+}
+
+// Send sends a request as the client's user. An answer other than 2xx is a *StatusError.
+func (c *Client) Send(request *http.Request) (*http.Response, error) {
+	if c.Token != "" {
+		request.Header.Set("Authorization", "Bearer "+c.Token)
+	}
+	response, err := c.HTTP.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode/100 == 2 {
+		return response, nil
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(response.Body, 64<<10))
+	if err != nil {
+		return nil, err
+	}
+	return nil, &StatusError{request.Method, request.URL.Path, response.StatusCode, string(body)}
+}
+
+// InstallPlugin uploads a bundle in place of an older one and enables it.
+func (c *Client) InstallPlugin(ctx context.Context, bundle, id string) error {
+	body, form, err := bundleForm(bundle)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL+"/api/v4/plugins", body)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", form)
+	response, err := c.Send(request)
+	if err != nil {
+		return err
+	}
+	if err := response.Body.Close(); err != nil {
+		return err
+	}
+	return c.Post(ctx, "/api/v4/plugins/"+id+"/enable", nil, nil)
+}
+
+func bundleForm(bundle string) (io.Reader, string, error) {
+	content, err := os.ReadFile(bundle)
+	if err != nil {
+		return nil, "", err
+	}
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	if err := form.WriteField("force", "true"); err != nil {
+		return nil, "", err
+	}
+	part, err := form.CreateFormFile("plugin", filepath.Base(bundle))
+	if err != nil {
+		return nil, "", err
+	}
+	if _, err := part.Write(content); err != nil {
+		return nil, "", err
+	}
+	return &body, form.FormDataContentType(), form.Close()
+}

@@ -1,0 +1,102 @@
+package stack
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// MaxFileSize is the server's own limit for an upload, in bytes.
+const MaxFileSize = 2 << 30
+
+// Mattermost is a running server.
+type Mattermost struct {
+	process *process
+	// Program is the path of the server's executable.
+	Program string
+	// URL is the site URL.
+	URL string
+	dir string
+}
+
+// siteConfig is what a server is started with.
+type siteConfig struct {
+	Program, Dir, Address, DSN string
+}
+
+func startMattermost(ctx context.Context, cfg siteConfig) (*Mattermost, error) {
+	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
+		return nil, err
+	}
+	// A socket's path is limited to about a hundred bytes, which a folder of ours may exceed.
+	sockets, err := os.MkdirTemp("", "mm")
+	if err != nil {
+		return nil, err
+	}
+	server := &Mattermost{Program: cfg.Program, URL: "http://" + cfg.Address, dir: sockets}
+	server.process, err = start(command{
+		Name: "mattermost", Dir: cfg.Dir,
+		Args: []string{cfg.Program, "server", "--config", filepath.Join(cfg.Dir, "config.json")},
+		Env:  serverEnv(cfg, server.URL, filepath.Join(sockets, "local.socket")),
+	})
+	if err != nil {
+		return nil, err
+	}
+	// A server that doesn't get ready is handed back all the same, to be stopped.
+	return server, until(ctx, server.process, func(ctx context.Context) error {
+		return NewClient(server.URL, "").Get(ctx, "/api/v4/system/ping", nil)
+	})
+}
+
+func serverEnv(cfg siteConfig, siteURL, socket string) []string {
+	settings := map[string]string{
+		"SQLSETTINGS_DRIVERNAME":                     "postgres",
+		"SQLSETTINGS_DATASOURCE":                     cfg.DSN,
+		"SERVICESETTINGS_LISTENADDRESS":              cfg.Address,
+		"SERVICESETTINGS_SITEURL":                    siteURL,
+		"SERVICESETTINGS_ENABLELOCALMODE":            "true",
+		"SERVICESETTINGS_LOCALMODESOCKETLOCATION":    socket,
+		"SERVICESETTINGS_ENABLESECURITYFIXALERT":     "false",
+		"SERVICESETTINGS_ENABLEBOTACCOUNTCREATION":   "true",
+		"SERVICESETTINGS_ENABLEUSERACCESSTOKENS":     "true",
+		"PLUGINSETTINGS_ENABLE":                      "true",
+		"PLUGINSETTINGS_ENABLEUPLOADS":               "true",
+		"PLUGINSETTINGS_DIRECTORY":                   filepath.Join(cfg.Dir, "plugins"),
+		"PLUGINSETTINGS_CLIENTDIRECTORY":             filepath.Join(cfg.Dir, "client-plugins"),
+		"PLUGINSETTINGS_AUTOMATICPREPACKAGEDPLUGINS": "false",
+		"PLUGINSETTINGS_ENABLEMARKETPLACE":           "false",
+		"PLUGINSETTINGS_ENABLEREMOTEMARKETPLACE":     "false",
+		"FILESETTINGS_DRIVERNAME":                    "local",
+		"FILESETTINGS_DIRECTORY":                     filepath.Join(cfg.Dir, "data"),
+		"FILESETTINGS_MAXFILESIZE":                   strconv.Itoa(MaxFileSize),
+		"LOGSETTINGS_ENABLEFILE":                     "false",
+		"LOGSETTINGS_ENABLEDIAGNOSTICS":              "false",
+		"LOGSETTINGS_ENABLESENTRY":                   "false",
+		"LOGSETTINGS_CONSOLELEVEL":                   "INFO",
+		"EMAILSETTINGS_SENDEMAILNOTIFICATIONS":       "false",
+		"EMAILSETTINGS_SENDPUSHNOTIFICATIONS":        "false",
+		"RATELIMITSETTINGS_ENABLE":                   "false",
+		"ANNOUNCEMENTSETTINGS_ADMINNOTICESENABLED":   "false",
+		"ANNOUNCEMENTSETTINGS_USERNOTICESENABLED":    "false",
+		"TEAMSETTINGS_ENABLEOPENSERVER":              "true",
+	}
+	env := make([]string, 0, len(settings))
+	for name, value := range settings {
+		env = append(env, fmt.Sprintf("MM_%s=%s", name, value))
+	}
+	return env
+}
+
+// LogFile is where the server writes what it and its plugins log.
+func (m *Mattermost) LogFile() string { return m.process.log }
+
+// Group is the process group of the server and its plugins.
+func (m *Mattermost) Group() int { return m.process.cmd.Process.Pid }
+
+// Stop ends the server and its plugins.
+func (m *Mattermost) Stop() error {
+	m.process.Stop()
+	return os.RemoveAll(m.dir)
+}

@@ -1,0 +1,250 @@
+// Package stack brings up everything that the plugin meets in real life: PostgreSQL, a Mattermost
+// server built from its own Go module, and a file host, each on a free loopback port and in a
+// folder of its own.
+package stack
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/embedded"
+	"golang.org/x/sync/errgroup"
+)
+
+// PluginID is the id of the plugin under test.
+const PluginID = "filehost-attach"
+
+// hostUsers have accounts at the embedded host.
+var hostUsers = []string{"alice", "bob", "carol"}
+
+// HostPassword is the password of a user of the embedded host.
+func HostPassword(user string) string { return user + "-app-password" }
+
+// Config says what to bring up.
+type Config struct {
+	// Version of Mattermost, by the folder below e2e/mattermost; empty means 11.1.
+	Version string
+	// Dir holds all state and is made anew.
+	Dir string
+	// Bundle is the path of the plugin's bundle; empty means no plugin.
+	Bundle string
+	// Scanner says whether to install the plugin that reads every upload.
+	Scanner bool
+	// Tree writes the files of the host's user alice below the folder that it gets.
+	Tree func(dir string) error
+	// Say takes lines of progress.
+	Say func(string)
+}
+
+// Stack is a running Mattermost server beside a running file host.
+type Stack struct {
+	Mattermost *Mattermost
+	Host       *embedded.Host
+	// Admin is the system admin; User and User2 are members of the team and the channel.
+	Admin, User, User2 *Account
+	TeamID, ChannelID  string
+
+	postgres *Postgres
+	settings map[string]any
+	clientID string
+	secret   string
+}
+
+// Up brings everything up. What came up before a failure is stopped again.
+func Up(ctx context.Context, cfg Config) (*Stack, error) {
+	if cfg.Version == "" {
+		cfg.Version = "11.1"
+	}
+	if cfg.Say == nil {
+		cfg.Say = func(string) {}
+	}
+	s := &Stack{clientID: "mattermost", secret: rand.Text()}
+	if err := s.up(ctx, cfg); err != nil {
+		return nil, errors.Join(err, s.Down())
+	}
+	return s, nil
+}
+
+func (s *Stack) up(ctx context.Context, cfg Config) error {
+	if err := os.RemoveAll(cfg.Dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
+		return err
+	}
+	dir, err := filepath.Abs(cfg.Dir)
+	if err != nil {
+		return err
+	}
+	cfg.Dir = dir
+	scannerBundle, err := s.startServers(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	cfg.Say("creating users, a team and a channel")
+	if err := s.populate(ctx); err != nil {
+		return err
+	}
+	if cfg.Scanner {
+		cfg.Say("installing the scanner plugin")
+		if err := s.Admin.InstallPlugin(ctx, scannerBundle, "scanner"); err != nil {
+			return err
+		}
+	}
+	if cfg.Bundle == "" {
+		return nil
+	}
+	cfg.Say("installing " + filepath.Base(cfg.Bundle))
+	if err := s.Configure(ctx, s.EmbeddedSettings()); err != nil {
+		return err
+	}
+	if err := s.Admin.InstallPlugin(ctx, cfg.Bundle, PluginID); err != nil {
+		return err
+	}
+	return s.pluginReady(ctx)
+}
+
+// startServers starts what doesn't wait for anything else at once, and then Mattermost. It gives
+// the scanner's bundle, if one is wanted.
+func (s *Stack) startServers(ctx context.Context, cfg Config) (scannerBundle string, err error) {
+	build, err := newBuilder(cfg.Say)
+	if err != nil {
+		return "", err
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return "", err
+	}
+	var program string
+	group, parallel := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.startHost(cfg, "http://"+address) })
+	group.Go(func() (err error) {
+		cfg.Say("starting PostgreSQL")
+		s.postgres, err = startPostgres(parallel, build.cache, cfg.Say)
+		return err
+	})
+	group.Go(func() (err error) {
+		if program, err = build.mattermost(parallel, cfg.Version); err == nil && cfg.Scanner {
+			scannerBundle, err = build.scanner(parallel, cfg.Dir)
+		}
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return "", err
+	}
+	cfg.Say("starting Mattermost " + cfg.Version)
+	s.Mattermost, err = startMattermost(ctx, siteConfig{
+		Program: program, Dir: filepath.Join(cfg.Dir, "mattermost"), Address: address, DSN: s.postgres.DSN(),
+	})
+	return scannerBundle, err
+}
+
+func (s *Stack) startHost(cfg Config, siteURL string) (err error) {
+	cfg.Say("starting the file host")
+	users := make([]embedded.User, 0, len(hostUsers))
+	for _, name := range hostUsers {
+		users = append(users, embedded.User{Name: name, Password: HostPassword(name)})
+	}
+	s.Host, err = embedded.Start(embedded.Config{
+		Root: filepath.Join(cfg.Dir, "files"), Users: users,
+		ClientID: s.clientID, ClientSecret: s.secret,
+		RedirectURIs: []string{siteURL + "/plugins/" + PluginID + "/api/connection/callback/default"},
+	})
+	if err != nil || cfg.Tree == nil {
+		return err
+	}
+	return cfg.Tree(s.Host.Dir("alice"))
+}
+
+func (s *Stack) populate(ctx context.Context) (err error) {
+	anyone := NewClient(s.Mattermost.URL, "")
+	if s.Admin, err = CreateAccount(ctx, anyone, "admin"); err != nil {
+		return err
+	}
+	if s.User, err = CreateAccount(ctx, anyone, "ursula"); err != nil {
+		return err
+	}
+	if s.User2, err = CreateAccount(ctx, anyone, "victor"); err != nil {
+		return err
+	}
+	if s.TeamID, err = s.Admin.CreateTeam(ctx, "team"); err != nil {
+		return err
+	}
+	if s.ChannelID, err = s.Admin.CreateChannel(ctx, s.TeamID, "files"); err != nil {
+		return err
+	}
+	for _, member := range []*Account{s.User, s.User2} {
+		if err := s.Admin.JoinTeam(ctx, s.TeamID, member); err != nil {
+			return err
+		}
+		if err := s.Admin.JoinChannel(ctx, s.ChannelID, member); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// BaseURL is where the plugin's API lies.
+func (s *Stack) BaseURL() string { return s.Mattermost.URL + "/plugins/" + PluginID + "/api" }
+
+// EmbeddedSettings configure the plugin for the embedded host, with sign-in by OAuth.
+func (s *Stack) EmbeddedSettings() map[string]any {
+	return map[string]any{
+		"hostname":          "Embedded Files",
+		"hostkind":          "webdav",
+		"hosturl":           s.Host.URL(),
+		"allowedaddresses":  "127.0.0.1",
+		"allowhttp":         true,
+		"signin":            "oauth",
+		"oauthclientid":     s.clientID,
+		"oauthclientsecret": s.secret,
+		"oauthissuer":       s.Host.Issuer(),
+		"oauthscopes":       "openid offline_access",
+		"maxcopymb":         MaxFileSize >> 20,
+		"stallseconds":      5,
+	}
+}
+
+// Configure changes settings of the plugin and leaves the others as they are.
+func (s *Stack) Configure(ctx context.Context, changed map[string]any) error {
+	if s.settings == nil {
+		s.settings = map[string]any{}
+	}
+	maps.Copy(s.settings, changed)
+	return s.Admin.Put(ctx, "/api/v4/config/patch", map[string]any{
+		"PluginSettings": map[string]any{"Plugins": map[string]any{PluginID: s.settings}},
+	}, nil)
+}
+
+// pluginReady waits until the plugin runs and finds itself healthy.
+func (s *Stack) pluginReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return until(ctx, s.Mattermost.process, func(ctx context.Context) error {
+		return s.Admin.Get(ctx, "/plugins/"+PluginID+"/api/health", nil)
+	})
+}
+
+// Down stops everything that is up.
+func (s *Stack) Down() error {
+	var errs []error
+	if s.Mattermost != nil {
+		errs = append(errs, s.Mattermost.Stop())
+	}
+	if s.Host != nil {
+		errs = append(errs, s.Host.Close())
+	}
+	if s.postgres != nil {
+		errs = append(errs, s.postgres.Stop())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("stop: %w", err)
+	}
+	return nil
+}

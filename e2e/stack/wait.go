@@ -1,0 +1,41 @@
+package stack
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+)
+
+// until polls ready until it gives nil, p ends (if there is a p) or ctx does. The last error of
+// ready is part of the failure.
+func until(ctx context.Context, p *process, ready func(context.Context) error) error {
+	var done <-chan struct{}
+	if p != nil {
+		done = p.done
+	}
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := ready(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-done:
+			return p.ended()
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", ctx.Err(), err)
+		case <-tick.C:
+		}
+	}
+}
+
+// freeAddress gives a loopback address whose port nobody uses right now.
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}
