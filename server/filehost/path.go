@@ -119,3 +119,6 @@ func ParseID(field, id string) (Path, error) {
 	}
 	return path, nil
 }
+
+// DisplayName is Name for people and for JSON; bytes that are not UTF-8 become U+FFFD.
+func (p Path) DisplayName() string { return strings.ToValidUTF8(p.Name(), "\uFFFD") }

@@ -1,0 +1,153 @@
+// Package api is the HTTP contract: routes, identity, decoding and responding. What a route does is a use case of the
+// filehost package; what it promises is in assets/openapi.yaml.
+package api
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gorilla/mux"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// Runtime is what the routes work with. It is swapped whole when the configuration changes.
+type Runtime struct {
+	Service *filehost.Service // nil: the configuration is not valid
+	Monitor *filehost.Monitor
+}
+
+// Config is what a Handler works with. All of it is required.
+type Config struct {
+	Lifetime      context.Context //nolint:containedctx // the plugin's own: a request's context never ends
+	Runtime       func() Runtime
+	User          func(ctx context.Context, userID string) (filehost.User, error)
+	SiteURL       func() string // without a trailing slash; "" when unset
+	Version       string        // of the plugin
+	ServerVersion string        // of Mattermost
+	OpenAPI       []byte        // assets/openapi.yaml
+	Log           *slog.Logger
+}
+
+// Handler serves the routes under /plugins/filehost-attach.
+type Handler struct {
+	Config
+	router *mux.Router
+}
+
+// The time that routes get. A copy gets what Mattermost gives a request.
+const (
+	quick   = 30 * time.Second
+	listing = 2 * time.Minute
+)
+
+// margin is what is left of a request's time to answer in.
+const margin = 10 * time.Second
+
+// A use answers a request. Its error is classified, logged and worded by the handler.
+type use func(h *Handler, r *request) (response, error)
+
+// route is one line of the table.
+type route struct {
+	method string
+	path   string
+	public bool // answers without a Mattermost session
+	limit  func(*filehost.Service) time.Duration
+	use    use
+}
+
+func within(limit time.Duration) func(*filehost.Service) time.Duration {
+	return func(*filehost.Service) time.Duration { return limit }
+}
+
+// routes is the whole API. Whatever is not public is refused without a session.
+var routes = []route{
+	{method: http.MethodGet, path: "/api/files", limit: within(listing), use: (*Handler).files},
+	{method: http.MethodPost, path: "/api/attach", limit: transferLimit, use: (*Handler).attach},
+	{method: http.MethodGet, path: "/api/health", public: true, limit: within(quick), use: (*Handler).health},
+	{method: http.MethodGet, path: "/api/openapi.yaml", public: true, limit: within(quick), use: (*Handler).openAPI},
+	{method: http.MethodGet, path: "/api/connection", limit: within(quick), use: (*Handler).connection},
+	{method: http.MethodPost, path: "/api/connection", limit: within(quick), use: (*Handler).connect},
+	{method: http.MethodDelete, path: "/api/connection", limit: within(quick), use: (*Handler).disconnect},
+	{method: http.MethodGet, path: "/api/connection/callback/{host}", public: true, limit: within(quick), use: (*Handler).callback},
+	{method: http.MethodGet, path: "/api/connection/confirm/{handle}", public: true, limit: within(quick), use: (*Handler).confirmPage},
+	{method: http.MethodGet, path: "/api/connection/done", public: true, limit: within(quick), use: (*Handler).donePage},
+}
+
+// transferLimit is the time of a synchronous copy: it ends before the server gives up on the request.
+func transferLimit(service *filehost.Service) time.Duration {
+	limit := 5 * time.Minute
+	if service != nil {
+		if limits, err := service.Limits(context.Background()); err == nil && limits.RequestTimeout > 0 {
+			limit = limits.RequestTimeout
+		}
+	}
+	return limit - min(margin, limit/2)
+}
+
+// New returns the handler of all routes.
+func New(config Config) *Handler {
+	h := &Handler{Config: config, router: mux.NewRouter().SkipClean(true)}
+	byPath := map[string]map[string]route{}
+	for _, line := range routes {
+		if byPath[line.path] == nil {
+			byPath[line.path] = map[string]route{}
+		}
+		byPath[line.path][line.method] = line
+	}
+	for path, methods := range byPath {
+		h.router.Path(path).HandlerFunc(h.dispatch(methods))
+	}
+	h.router.NotFoundHandler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.answer(w, h.newRequest(context.Background(), r), response{}, filehost.E(filehost.NotFound, "There is no such route.", nil))
+	})
+	return h
+}
+
+// ServeHTTP implements http.Handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.router.ServeHTTP(w, r) }
+
+func (h *Handler) dispatch(methods map[string]route) http.HandlerFunc {
+	allow := strings.Join(slices.Sorted(maps.Keys(methods)), ", ")
+	return func(w http.ResponseWriter, r *http.Request) {
+		method := r.Method
+		if method == http.MethodHead {
+			method = http.MethodGet
+		}
+		route, ok := methods[method]
+		if !ok {
+			w.Header().Set("Allow", allow)
+			h.answer(w, h.newRequest(context.Background(), r), response{}, filehost.E(filehost.MethodNotAllowed, "This route takes "+allow+".", nil))
+			return
+		}
+		h.serve(w, r, route)
+	}
+}
+
+// serve runs a route within its time, derived from the plugin's lifetime, and answers once.
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request, route route) {
+	runtime := h.Runtime()
+	ctx, cancel := context.WithTimeout(h.Lifetime, route.limit(runtime.Service))
+	defer cancel()
+	request := h.newRequest(ctx, r)
+	request.runtime = runtime
+	answer, err := h.run(request, route)
+	h.answer(w, request, answer, err)
+}
+
+func (h *Handler) run(r *request, route route) (answer response, err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = panicked(reason)
+		}
+	}()
+	if err = r.identify(route.public); err != nil {
+		return response{}, err
+	}
+	return route.use(h, r)
+}

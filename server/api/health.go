@@ -1,0 +1,68 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// healthBody follows draft-inadarei-api-health-check-06, 3.
+type healthBody struct {
+	Status     filehost.Status        `json:"status"`
+	Version    string                 `json:"version,omitempty"`
+	Mattermost string                 `json:"mattermost_version,omitempty"`
+	Connection *connectionBody        `json:"connection,omitempty"`
+	Checks     map[string][]checkBody `json:"checks,omitempty"`
+}
+
+type checkBody struct {
+	Status   filehost.Status `json:"status"`
+	Value    float64         `json:"observedValue"` // the latency
+	Unit     string          `json:"observedUnit"`
+	Time     time.Time       `json:"time"`
+	Output   string          `json:"output,omitempty"` // the remedy
+	Affected string          `json:"componentType"`
+}
+
+// health serves GET /health: everybody sees the status, a user his connection too, a system admin all checks. It calls
+// nobody: the checks have run in the background.
+func (h *Handler) health(r *request) (response, error) {
+	status, checks := r.runtime.Monitor.Report()
+	body := healthBody{Status: status}
+	if r.userID != "" {
+		if err := h.describeTo(r, &body, checks); err != nil {
+			return response{}, err
+		}
+	}
+	code := http.StatusOK
+	if status == filehost.Fail {
+		code = http.StatusServiceUnavailable
+	}
+	return response{status: code, contentType: typeHealth, body: body}, nil
+}
+
+func (h *Handler) describeTo(r *request, body *healthBody, checks []filehost.Check) error {
+	if service := r.runtime.Service; service != nil {
+		// A store that fails is what this page is there to tell: the status says so, the connection is left out.
+		if connection, err := service.Connection(r.ctx, r.userID); err == nil {
+			described := newConnection(service, connection)
+			body.Connection = &described
+		}
+	}
+	user, err := h.User(r.ctx, r.userID)
+	if err != nil || !user.Admin {
+		return err
+	}
+	body.Version, body.Mattermost, body.Checks = h.Version, h.ServerVersion, map[string][]checkBody{}
+	for _, check := range checks {
+		body.Checks[check.Name] = []checkBody{{Status: check.Status, Value: float64(check.Latency.Microseconds()) / 1000, Unit: "ms",
+			Time: check.Time, Output: check.Remedy, Affected: "component"}}
+	}
+	return nil
+}
+
+// openAPI serves GET /openapi.yaml.
+func (h *Handler) openAPI(*request) (response, error) {
+	return response{status: http.StatusOK, contentType: typeYAML, body: h.OpenAPI, header: http.Header{"Cache-Control": {"public, max-age=300"}}}, nil
+}

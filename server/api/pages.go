@@ -1,0 +1,98 @@
+package api
+
+import (
+	"bytes"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// page is the little HTML that a browser sees at the end of a sign-in. It loads and runs nothing.
+var page = template.Must(template.New("page").Parse(`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>{{.Title}}</title></head>
+<body>
+<h1>{{.Title}}</h1>
+{{range .Lines}}<p>{{.}}</p>
+{{end}}{{with .Code}}<p><strong><code>{{.}}</code></strong></p>
+{{end}}</body>
+</html>
+`))
+
+type pageData struct {
+	Title string
+	Lines []string
+	Code  string
+}
+
+func newPage(status int, data pageData) (response, error) {
+	var body bytes.Buffer
+	err := page.Execute(&body, data)
+	return response{status: status, contentType: typeHTML, body: body.Bytes(), header: pageHeader()}, err
+}
+
+func pageHeader() http.Header {
+	return http.Header{
+		"Referrer-Policy":         {"no-referrer"},
+		"Content-Security-Policy": {"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"},
+		"X-Frame-Options":         {"DENY"},
+	}
+}
+
+// callback serves GET /connection/callback/{host}: the redirect URI (RFC 6749 4.1.2). It leaves the code and the state
+// behind with a redirect to a clean address of our own.
+func (h *Handler) callback(r *request) (response, error) {
+	q, _ := url.ParseQuery(r.URL.RawQuery) // what can't be parsed has no valid state
+	service, err := r.service()
+	if err == nil {
+		var result filehost.CallbackResult
+		result, err = service.Callback(r.ctx, filehost.Callback{UserID: r.userID, HostID: r.variable("host"),
+			State: q.Get("state"), Code: q.Get("code"), Issuer: q.Get("iss"), Error: q.Get("error")})
+		if err == nil {
+			return h.seeOther(result), nil
+		}
+	}
+	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		return response{}, err
+	}
+	described := h.describe(r, err)
+	h.log(r, described, err)
+	return newPage(described.StatusCode, pageData{Title: "The sign-in did not work", Lines: []string{described.Message, "Close this window and try again from Mattermost."}})
+}
+
+func (h *Handler) seeOther(result filehost.CallbackResult) response {
+	target := "/connection/done"
+	if !result.Connected {
+		target = "/connection/confirm/" + url.PathEscape(result.ConfirmPage)
+	}
+	header := pageHeader()
+	header.Set("Location", h.SiteURL()+"/plugins/filehost-attach/api"+target)
+	return response{status: http.StatusSeeOther, header: header}
+}
+
+// confirmPage serves GET /connection/confirm/{handle}: the browser that signed in has no Mattermost session, so the user
+// who began must prove in Mattermost that it was he who signed in.
+func (h *Handler) confirmPage(r *request) (response, error) {
+	service, err := r.service()
+	if err != nil {
+		return response{}, err
+	}
+	username, code, err := service.Confirmation(r.ctx, r.variable("handle"))
+	if filehost.KindOf(err) == filehost.NotFound {
+		return newPage(http.StatusNotFound, pageData{Title: "This page has expired", Lines: []string{"Begin again in Mattermost."}})
+	}
+	if err != nil {
+		return response{}, err
+	}
+	return newPage(http.StatusOK, pageData{Title: "One more step", Code: code, Lines: []string{
+		"The Mattermost user @" + username + " began this sign-in. If that is not you, close this window: somebody may be trying to get at your files.",
+		"If it is you, type this code in Mattermost, where you began. It is valid for five minutes:"}})
+}
+
+// donePage serves GET /connection/done.
+func (h *Handler) donePage(*request) (response, error) {
+	return newPage(http.StatusOK, pageData{Title: "Connected", Lines: []string{"You can close this window and go back to Mattermost."}})
+}

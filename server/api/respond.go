@@ -1,0 +1,170 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"math"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/pkg/errors"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// The media types of answers.
+const (
+	typeJSON   = "application/json; charset=utf-8"
+	typeHealth = "application/health+json; charset=utf-8" // draft-inadarei-api-health-check-06
+	typeHTML   = "text/html; charset=utf-8"
+	typeYAML   = "application/yaml; charset=utf-8"
+)
+
+// response is a whole answer. It is written in one piece: each write to the server is two round trips.
+type response struct {
+	status      int
+	contentType string // "" = typeJSON, with body marshalled
+	header      http.Header
+	body        any // []byte is sent as it is; nil sends none
+}
+
+// code and status of an error's kind: the one table.
+var kinds = map[filehost.Kind]struct {
+	code   string
+	status int
+}{
+	filehost.Internal:           {"internal", http.StatusInternalServerError},
+	filehost.InvalidRequest:     {"invalid_request", http.StatusBadRequest},
+	filehost.NotAuthenticated:   {"not_authenticated", http.StatusUnauthorized},
+	filehost.Forbidden:          {"forbidden", http.StatusForbidden},
+	filehost.NotFound:           {"not_found", http.StatusNotFound},
+	filehost.MethodNotAllowed:   {"method_not_allowed", http.StatusMethodNotAllowed},
+	filehost.Conflict:           {"conflict", http.StatusConflict},
+	filehost.Changed:            {"changed", http.StatusPreconditionFailed},
+	filehost.TooLarge:           {"too_large", http.StatusRequestEntityTooLarge},
+	filehost.Unsupported:        {"unsupported", http.StatusUnprocessableEntity},
+	filehost.NotConnected:       {"not_connected", http.StatusFailedDependency},
+	filehost.CredentialRejected: {"not_connected", http.StatusFailedDependency},
+	filehost.RateLimited:        {"rate_limited", http.StatusTooManyRequests},
+	filehost.HostUnavailable:    {"host_unavailable", http.StatusBadGateway},
+	filehost.NotConfigured:      {"not_configured", http.StatusServiceUnavailable},
+	filehost.Maintenance:        {"maintenance", http.StatusServiceUnavailable},
+	filehost.Timeout:            {"timeout", http.StatusGatewayTimeout},
+}
+
+// maintenanceRetry is what a caller is told to wait when the host did not say how long, in a kind that must name a time.
+const maintenanceRetry = time.Minute
+
+// errorBody is the one shape of errors, readable by Mattermost's own clients.
+type errorBody struct {
+	ID         string        `json:"id"`
+	Code       string        `json:"code"`
+	Message    string        `json:"message"`
+	StatusCode int           `json:"status_code"`
+	RequestID  string        `json:"request_id"`
+	Details    *errorDetails `json:"details,omitempty"`
+}
+
+type errorDetails struct {
+	Field      string              `json:"field,omitempty"`
+	Limit      int64               `json:"limit,omitempty"`
+	LimitOwner filehost.LimitOwner `json:"limit_owner,omitempty"`
+	Actual     int64               `json:"actual,omitempty"`
+	RetryAfter int64               `json:"retry_after_s,omitempty"`
+	ConnectURL string              `json:"connect_url,omitempty"`
+}
+
+// answer writes the response, or the error. Errors are logged here and nowhere else.
+func (h *Handler) answer(w http.ResponseWriter, r *request, answer response, err error) {
+	if err != nil {
+		body := h.describe(r, err)
+		h.log(r, body, err)
+		answer = response{status: body.StatusCode, body: body}
+		if body.Details != nil && body.Details.RetryAfter > 0 {
+			answer.header = http.Header{"Retry-After": {strconv.FormatInt(body.Details.RetryAfter, 10)}}
+		}
+	}
+	encoded, contentType, err := answer.encode()
+	if err != nil {
+		h.Log.Error("An answer could not be encoded.", "error", err, "request_id", r.id)
+		http.Error(w, "{}", http.StatusInternalServerError)
+		return
+	}
+	header := w.Header()
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("X-Request-Id", r.id)
+	for name, values := range answer.header {
+		header[name] = values
+	}
+	if contentType != "" {
+		header.Set("Content-Type", contentType)
+	}
+	header.Set("Content-Length", strconv.Itoa(len(encoded)))
+	w.WriteHeader(answer.status)
+	if r.Method != http.MethodHead && len(encoded) > 0 {
+		_, _ = w.Write(encoded) // the caller is gone
+	}
+}
+
+func (a response) encode() (body []byte, contentType string, err error) {
+	switch body := a.body.(type) {
+	case nil:
+		return nil, "", nil
+	case []byte:
+		return body, a.contentType, nil
+	}
+	contentType = a.contentType
+	if contentType == "" {
+		contentType = typeJSON
+	}
+	var buffer bytes.Buffer
+	encoder := json.NewEncoder(&buffer)
+	encoder.SetEscapeHTML(false)
+	err = encoder.Encode(a.body)
+	return buffer.Bytes(), contentType, err
+}
+
+// describe words an error for the caller. What is not one of the domain's says nothing of its cause.
+func (h *Handler) describe(r *request, err error) errorBody {
+	known := &filehost.Error{Kind: filehost.Internal, Message: "Something went wrong in the plugin; the server's log has the details under this request id."}
+	if !errors.As(err, &known) && errors.Is(err, context.DeadlineExceeded) {
+		known = filehost.E(filehost.Timeout, "The request did not end within its time.", nil)
+	}
+	kind := kinds[known.Kind]
+	details := errorDetails{Field: known.Field, Limit: known.Limit, LimitOwner: known.LimitOwner, Actual: known.Actual,
+		RetryAfter: int64(math.Ceil(known.RetryAfter.Seconds()))}
+	switch known.Kind {
+	case filehost.NotConnected, filehost.CredentialRejected:
+		details.ConnectURL = h.SiteURL() + "/plugins/filehost-attach/api/connection"
+	case filehost.Maintenance, filehost.RateLimited:
+		if details.RetryAfter == 0 {
+			details.RetryAfter = int64(maintenanceRetry.Seconds())
+		}
+	default:
+	}
+	body := errorBody{ID: "filehost." + kind.code, Code: kind.code, Message: known.Message, StatusCode: kind.status, RequestID: r.id}
+	if details != (errorDetails{}) {
+		body.Details = &details
+	}
+	return body
+}
+
+func (h *Handler) log(r *request, body errorBody, err error) {
+	level := slog.LevelDebug
+	switch {
+	case body.StatusCode == http.StatusInternalServerError:
+		level = slog.LevelError
+	case body.StatusCode > http.StatusInternalServerError:
+		level = slog.LevelWarn
+	}
+	h.Log.Log(r.ctx, level, "A request failed.", "method", r.Method, "path", r.URL.Path, "code", body.Code, "request_id", r.id, "user_id", r.userID, "error", err)
+}
+
+func panicked(reason any) error {
+	return errors.Errorf("panic: %v\n%s", reason, debug.Stack())
+}
