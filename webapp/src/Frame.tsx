@@ -1,0 +1,56 @@
+import React, {useEffect, useRef, type ReactElement, type ReactNode} from 'react';
+import {Modal} from 'react-bootstrap';
+import {useIntl} from 'react-intl';
+
+import {messages} from './messages';
+
+type Props = {
+    open: boolean;
+
+    /** The user wants to leave: by Escape, the cross, or a click beside the dialog. */
+    onClose: () => void;
+
+    /** The dialog is gone from the screen. */
+    onClosed: () => void;
+    title: ReactNode;
+
+    /** The dialog's body and footer. */
+    children: ReactNode;
+};
+
+/** A modal dialog in the host's look, named by its title. */
+export function Frame({open, onClose, onClosed, title, children}: Props): ReactElement {
+    const intl = useIntl();
+    const heading = useRef<HTMLSpanElement>(null);
+
+    // The library wraps the dialog in a second one that has no name.
+    useEffect(() => {
+        heading.current?.closest('.modal')?.parentElement?.setAttribute('role', 'presentation');
+    }, []);
+
+    return (
+        <Modal
+            show={open}
+            onHide={onClose}
+            onExited={onClosed}
+            className='filehost-attach'
+            dialogClassName='a11y__modal'
+            role='dialog'
+            aria-modal={true}
+            aria-labelledby='filehost-attach-title'
+        >
+            <Modal.Header
+                closeButton={true}
+                closeLabel={intl.formatMessage(messages.close)}
+            >
+                <Modal.Title
+                    componentClass='h1'
+                    id='filehost-attach-title'
+                >
+                    <span ref={heading}>{title}</span>
+                </Modal.Title>
+            </Modal.Header>
+            {children}
+        </Modal>
+    );
+}

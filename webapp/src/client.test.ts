@@ -1,0 +1,66 @@
+import {afterEach, beforeEach, describe, expect, it, vi} from 'vitest';
+
+import {ApiError, createClient, type Client} from './client';
+import {refusal, Server} from './test/server';
+
+let server: Server;
+let client: Client;
+
+beforeEach(() => {
+    server = new Server();
+    client = createClient('');
+});
+
+afterEach(() => {
+    vi.unstubAllGlobals();
+});
+
+/** What a call was rejected with. */
+async function rejection(call: Promise<unknown>): Promise<unknown> {
+    return call.then(() => undefined, (error: unknown) => error);
+}
+
+describe('client', () => {
+    it('connects, tells the state and disconnects as the user of the session', async () => {
+        expect(await client.connection()).toMatchObject({state: 'not_connected', host: {name: 'Company Cloud'}});
+        expect(await client.connectWithPassword('bob', 'right')).toMatchObject({state: 'connected', account: 'bob'});
+        await client.disconnect();
+        expect(await client.connection()).toMatchObject({state: 'not_connected'});
+        expect(await client.confirm(server.code)).toMatchObject({state: 'connected', account: 'alice'});
+        expect(await client.signIn()).toBe('https://cloud.example.com/authorize?state=1');
+    });
+
+    it('calls below the subpath of the site', async () => {
+        await rejection(createClient('/chat').connection());
+        expect(server.calls).toEqual(['GET /chat/plugins/filehost-attach/api/connection']);
+    });
+
+    it('sends the CSRF token of a cookie that is not the first', async () => {
+        document.cookie = 'AAA=1';
+        expect(await client.connection()).toMatchObject({state: 'not_connected'});
+    });
+
+    it.each([
+        {name: 'an error of the API', fault: refusal(429, 'rate_limited', 'Try later.'), want: {code: 'rate_limited', status: 429, message: 'Try later.', requestId: 'req-42'}},
+        {name: 'a page of a proxy', fault: new Response('<html>Bad Gateway</html>', {status: 502}), want: {code: 'unreadable', status: 502}},
+        {name: 'JSON that is no error of the API', fault: Response.json(['no'], {status: 500}), want: {code: 'unreadable', status: 500}},
+        {name: 'a page where JSON was promised', fault: new Response('<html>Log in</html>'), want: {code: 'unreadable', status: 200}},
+        {name: 'no answer', fault: new TypeError('Failed to fetch'), want: {code: 'offline', status: 0}},
+    ])('turns $name into an ApiError', async ({fault, want}) => {
+        server.failNext(fault);
+        const error = await rejection(client.connection());
+        expect(error).toBeInstanceOf(ApiError);
+        expect(error).toMatchObject(want);
+    });
+
+    it.each(['javascript:alert(1)', 'data:text/html,x', 'not an address'])('refuses to send the browser to %s', async (page) => {
+        server.failNext(Response.json({authorize_url: page}));
+        expect(await rejection(client.signIn())).toMatchObject({code: 'unreadable'});
+    });
+
+    it('rejects an aborted call with the reason of its signal', async () => {
+        const request = new AbortController();
+        request.abort(new Error('gone'));
+        expect(await rejection(client.connection(request.signal))).toEqual(new Error('gone'));
+    });
+});

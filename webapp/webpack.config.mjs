@@ -1,0 +1,69 @@
+import {gzipSync} from 'node:zlib';
+
+/** What the host loads at start, compressed, in bytes: the budget of main.js. */
+const startWeight = 15 * 1024;
+
+/** Prints the compressed size of each script and fails the build when main.js is over its budget. */
+class Weigh {
+    apply(compiler) {
+        compiler.hooks.thisCompilation.tap('Weigh', (compilation) => {
+            const stage = compiler.webpack.Compilation.PROCESS_ASSETS_STAGE_REPORT;
+            compilation.hooks.processAssets.tap({name: 'Weigh', stage}, (assets) => {
+                for (const [name, source] of Object.entries(assets)) {
+                    const weight = gzipSync(source.buffer()).length;
+                    const budget = name === 'main.js' ? startWeight : Infinity;
+                    // eslint-disable-next-line no-console -- the report of the build
+                    console.log(`${name}: ${(weight / 1024).toFixed(1)} KiB gzip`);
+                    if (weight > budget) {
+                        compilation.errors.push(new Error(`${name} weighs ${weight} bytes, more than its ${budget}`));
+                    }
+                }
+            });
+        });
+    }
+}
+
+export default {
+    mode: 'production',
+    entry: './src/index.tsx',
+    resolve: {extensions: ['.ts', '.tsx', '.js']},
+    module: {
+        rules: [
+            {resourceQuery: /raw/, type: 'asset/source'},
+            {
+                test: /\.tsx?$/,
+                loader: 'swc-loader',
+                options: {
+                    jsc: {
+                        parser: {syntax: 'typescript', tsx: true},
+                        target: 'es2022',
+
+                        // The classic runtime needs nothing but the host's React, also the React 17 of old servers.
+                        transform: {react: {runtime: 'classic'}},
+                    },
+                },
+            },
+        ],
+    },
+
+    // The host provides these as globals.
+    externals: {
+        react: 'React',
+        'react-dom': 'ReactDOM',
+        'react-intl': 'ReactIntl',
+        'react-bootstrap': 'ReactBootstrap',
+    },
+    output: {
+        // The server renames main.js only; it serves the other files of the folder under
+        // /static/plugins/, cached for a year, hence the hash. 'auto' keeps a site's subpath.
+        publicPath: 'auto',
+        filename: 'main.js',
+        chunkFilename: '[name].[contenthash:12].js',
+        uniqueName: 'filehost-attach',
+        clean: true,
+    },
+    optimization: {splitChunks: false},
+    performance: {hints: false},
+    stats: 'errors-warnings',
+    plugins: [new Weigh()],
+};
