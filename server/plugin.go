@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	"github.com/mattermost/mattermost/server/public/plugin"
+	"github.com/pkg/errors"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/assets"
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/api"
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/mattermost"
+)
+
+// Plugin implements the hooks. What serves requests is swapped whole when the configuration changes.
+type Plugin struct {
+	plugin.MattermostPlugin
+
+	lifetime context.Context //nolint:containedctx // the plugin's own, which everything it does derives from
+	stop     context.CancelFunc
+	log      *slog.Logger
+	clock    clockwork.Clock
+	node     string
+	copies   *filehost.Copies
+	api      *api.Handler
+
+	configuring sync.Mutex // orders changes of the configuration
+	current     atomic.Pointer[runtime]
+}
+
+// OnActivate implements plugin.Hooks. A wrong configuration doesn't stop the plugin: its health page says what is wrong.
+func (p *Plugin) OnActivate() error {
+	p.lifetime, p.stop = context.WithCancel(context.Background())
+	p.log = mattermost.NewLogger(p.API)
+	p.clock = clockwork.NewRealClock()
+	p.node = newNode()
+	p.copies = filehost.NewCopies()
+	server := mattermost.New(mattermost.Config{API: p.API, Clock: p.clock})
+	p.api = api.New(api.Config{
+		Lifetime:      p.lifetime,
+		Runtime:       func() api.Runtime { return p.current.Load().Runtime },
+		User:          server.User,
+		SiteURL:       p.siteURL,
+		Version:       version,
+		ServerVersion: p.API.GetServerVersion(),
+		OpenAPI:       assets.OpenAPI,
+		Log:           p.log,
+	})
+	p.configure()
+	return nil
+}
+
+// OnConfigurationChange implements plugin.Hooks. Mattermost calls it once before OnActivate, too.
+func (p *Plugin) OnConfigurationChange() error {
+	if p.api != nil {
+		p.configure()
+	}
+	return nil
+}
+
+// OnDeactivate implements plugin.Hooks. A token refresh that has begun is finished: its refresh token is spent.
+func (p *Plugin) OnDeactivate() error {
+	p.stop()
+	p.current.Load().wait()
+	return nil
+}
+
+// ServeHTTP implements plugin.Hooks.
+func (p *Plugin) ServeHTTP(c *plugin.Context, w http.ResponseWriter, r *http.Request) {
+	p.api.ServeHTTP(w, api.WithRequestID(r, c.RequestId))
+}
+
+func (p *Plugin) siteURL() string {
+	if site := p.API.GetConfig().ServiceSettings.SiteURL; site != nil {
+		return strings.TrimSuffix(*site, "/")
+	}
+	return ""
+}
+
+// configure reads the settings and puts what follows from them in the place of what was there.
+func (p *Plugin) configure() {
+	p.configuring.Lock()
+	defer p.configuring.Unlock()
+	next, err := p.newRuntime()
+	if err != nil {
+		p.log.Error("The plugin is not configured.", "error", err)
+		next = p.newFailed(err)
+	}
+	if previous := p.current.Swap(next); previous != nil {
+		previous.cancel()
+	}
+	p.log.Debug("The configuration is in force.", "configured", err == nil)
+}
+
+// remedyOf is what the health page says of a configuration that can't be used.
+func remedyOf(err error) string {
+	var known *filehost.Error
+	if errors.As(err, &known) {
+		return known.Message
+	}
+	return err.Error()
+}
+
+// The rhythm of the background checks.
+const (
+	checkInterval = 10 * time.Second
+	checkTimeout  = 8 * time.Second
+)

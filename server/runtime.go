@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/pkg/errors"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/api"
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/config"
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/mattermost"
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/outbound"
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/remote"
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/tokens"
+)
+
+// keyTimeout bounds the look-up of the encryption key when the configuration changes.
+const keyTimeout = 10 * time.Second
+
+// runtime is what follows from one configuration.
+type runtime struct {
+	api.Runtime
+	config config.Config
+	cancel context.CancelFunc // ends the background checks
+	wait   func()             // returns when nothing that must end well is under way; after the plugin's lifetime
+}
+
+func newNode() string { return rand.Text() }
+
+// newFailed is the runtime of a configuration that can't be used.
+func (p *Plugin) newFailed(err error) *runtime {
+	monitor := filehost.NewMonitor(p.clock, checkTimeout)
+	monitor.SetFailed("configuration", remedyOf(err))
+	failed := &runtime{Runtime: api.Runtime{Monitor: monitor}, cancel: func() {}, wait: func() {}}
+	if previous := p.current.Load(); previous != nil {
+		failed.config, failed.wait = previous.config, previous.wait
+	}
+	return failed
+}
+
+// newRuntime reads and checks the settings and wires the packages.
+func (p *Plugin) newRuntime() (*runtime, error) {
+	settings := p.API.GetPluginConfig()
+	configuration, err := config.New(settings, p.siteURL())
+	if err != nil {
+		return nil, err
+	}
+	if previous := p.current.Load(); previous != nil {
+		p.keepPreviousKey(&configuration, previous.config.Key, settings)
+	}
+	kv := mattermost.KV{API: p.API}
+	cipher, err := p.newCipher(kv, configuration)
+	if err != nil {
+		return nil, err
+	}
+	service, store, err := p.wire(configuration, kv, cipher)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(p.lifetime)
+	monitor := filehost.NewMonitor(p.clock, checkTimeout)
+	go monitor.Watch(ctx, service.Probes(kv, store.CheckTokenEndpoint), checkInterval)
+	return &runtime{Runtime: api.Runtime{Service: service, Monitor: monitor}, config: configuration, cancel: cancel, wait: store.Wait}, nil
+}
+
+func (p *Plugin) wire(c config.Config, kv filehost.KV, cipher *tokens.Cipher) (*filehost.Service, *tokens.Store, error) {
+	client, err := outbound.New(outbound.Config{CA: c.CA, Allowed: c.AllowedAddresses, AllowHTTP: c.AllowHTTP, UserAgent: "filehost-attach/" + version})
+	if err != nil {
+		return nil, nil, errors.Wrap(err, "outbound")
+	}
+	host, err := remote.New(remote.Config{Host: c.Host, Client: client, StallAfter: c.StallAfter, Clock: p.clock})
+	if err != nil {
+		return nil, nil, errors.Wrap(err, "remote")
+	}
+	store, err := tokens.New(tokens.Config{
+		Host:        c.Host,
+		Method:      tokens.Method(c.SignIn),
+		OAuth:       newOAuth(c.OAuth),
+		RedirectURI: c.SiteURL.String() + "/plugins/filehost-attach/api/connection/callback/" + c.Host.ID,
+		AllowHTTP:   c.AllowHTTP,
+		KV:          kv,
+		Cipher:      cipher,
+		Client:      client,
+		Account:     host.Account,
+		Lifetime:    p.lifetime,
+		Node:        p.node,
+		Clock:       p.clock,
+		Log:         p.log,
+	})
+	if err != nil {
+		return nil, nil, errors.Wrap(err, "tokens")
+	}
+	return filehost.New(filehost.Config{
+		Host:        c.Host,
+		Settings:    c.Settings,
+		Password:    c.SignIn == config.SignInPassword,
+		Tokens:      store,
+		Connections: store,
+		Remote:      host,
+		Mattermost:  mattermost.New(mattermost.Config{API: p.API, Clock: p.clock, AllowUnscanned: c.AllowUnscanned}),
+		Sealer:      cipher,
+		Copies:      p.copies,
+		Clock:       p.clock,
+	}), store, nil
+}
+
+func newOAuth(oauth config.OAuth) tokens.OAuth {
+	return tokens.OAuth{ClientID: oauth.ClientID, ClientSecret: oauth.ClientSecret, Issuer: oauth.Issuer, AuthorizeURL: oauth.AuthorizeURL,
+		TokenURL: oauth.TokenURL, RevocationURL: oauth.RevocationURL, Scopes: oauth.Scopes}
+}
+
+// newCipher encrypts with the admin's key, or with the one that the plugin made; it opens what either has encrypted.
+func (p *Plugin) newCipher(kv filehost.KV, c config.Config) (*tokens.Cipher, error) {
+	ctx, cancel := context.WithTimeout(p.lifetime, keyTimeout)
+	defer cancel()
+	made, err := tokens.MasterKey(ctx, kv, p.clock)
+	if err != nil {
+		return nil, err
+	}
+	if c.Key.IsEmpty() {
+		return tokens.NewCipher(made, c.PreviousKey)
+	}
+	return tokens.NewCipher(c.Key, c.PreviousKey, made)
+}
+
+// keepPreviousKey keeps a key that the admin has just replaced, so that what it encrypted still opens: at once in this
+// configuration, and in the settings for the next start.
+func (p *Plugin) keepPreviousKey(c *config.Config, old filehost.Secret, settings map[string]any) {
+	if old.IsEmpty() || old == c.Key || old == c.PreviousKey {
+		return
+	}
+	c.PreviousKey = old
+	changed := maps.Clone(settings)
+	maps.DeleteFunc(changed, func(key string, _ any) bool { return strings.EqualFold(key, "PreviousEncryptionKey") })
+	changed["previousencryptionkey"] = old.Reveal()
+	go func() { // the server calls OnConfigurationChange from within
+		if appErr := p.API.SavePluginConfig(changed); appErr != nil {
+			p.log.Error("The replaced encryption key could not be kept as the previous one; enter it there by hand.", "error", appErr)
+		}
+	}()
+}
