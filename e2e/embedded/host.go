@@ -4,6 +4,7 @@
 package embedded
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -44,9 +45,9 @@ type Host struct {
 	counters counters
 }
 
-// Start listens on a free loopback port and serves until Close.
-func Start(cfg Config) (*Host, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+// Start listens on a free loopback port and serves until Close; ctx is for the start alone.
+func Start(ctx context.Context, cfg Config) (*Host, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("file host: %w", err)
 	}

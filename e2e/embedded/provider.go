@@ -53,10 +53,12 @@ func (c *client) IDTokenLifetime() time.Duration      { return time.Hour }
 // DevMode lets redirect URIs be plain http.
 func (c *client) DevMode() bool { return true }
 
-func (c *client) RestrictAdditionalIdTokenScopes() func([]string) []string     { return sameScopes }
 func (c *client) RestrictAdditionalAccessTokenScopes() func([]string) []string { return sameScopes }
 func (c *client) IsScopeAllowed(string) bool                                   { return false }
 func (c *client) IDTokenUserinfoClaimsAssertion() bool                         { return true }
 func (c *client) ClockSkew() time.Duration                                     { return 0 }
+
+// RestrictAdditionalIdTokenScopes has the name that op.Client wants.
+func (c *client) RestrictAdditionalIdTokenScopes() func([]string) []string { return sameScopes } //nolint:revive // see above
 
 func sameScopes(scopes []string) []string { return scopes }

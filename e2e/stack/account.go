@@ -9,19 +9,21 @@ import (
 	"net/http/cookiejar"
 	"net/url"
 	"strings"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/rest"
 )
 
 // Account is a Mattermost user with a session of his own and a browser that holds it.
 type Account struct {
-	*Client
+	*rest.Client
 	ID, Username, Password string
 	// Browser keeps cookies and follows redirects, as a person's browser does.
 	Browser *http.Client
 }
 
 // CreateAccount makes a user and logs him in. The first user of a server becomes its admin.
-func CreateAccount(ctx context.Context, by *Client, username string) (*Account, error) {
-	account := &Account{Client: NewClient(by.URL, ""), Username: username, Password: "Pw1!" + rand.Text()}
+func CreateAccount(ctx context.Context, by *rest.Client, username string) (*Account, error) {
+	account := &Account{Client: rest.New(by.URL, ""), Username: username, Password: "Pw1!" + rand.Text()}
 	user := map[string]string{
 		"username": username, "password": account.Password, "email": username + "@example.com",
 	}
@@ -47,7 +49,7 @@ func (a *Account) login(ctx context.Context) error {
 	}
 	// Only a web client gets cookies.
 	request.Header.Set("X-Requested-With", "XMLHttpRequest")
-	response, err := (&Client{HTTP: a.Browser}).Send(request)
+	response, err := (&rest.Client{HTTP: a.Browser}).Send(request)
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func sourceKey(dir string) (string, error) {
 		return "", err
 	}
 	sum := sha256.New()
-	fmt.Fprintln(sum, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	sum.Write([]byte(runtime.Version() + runtime.GOOS + runtime.GOARCH))
 	for _, entry := range entries {
 		if !entry.Type().IsRegular() {
 			continue
@@ -102,7 +102,7 @@ func sourceKey(dir string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintln(sum, entry.Name(), len(content))
+		sum.Write([]byte(entry.Name()))
 		sum.Write(content)
 	}
 	return fmt.Sprintf("%x", sum.Sum(nil)[:6]), nil

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/rest"
 )
 
 // MaxFileSize is the server's own limit for an upload, in bytes.
@@ -46,7 +48,7 @@ func startMattermost(ctx context.Context, cfg siteConfig) (*Mattermost, error) {
 	}
 	// A server that doesn't get ready is handed back all the same, to be stopped.
 	return server, until(ctx, server.process, func(ctx context.Context) error {
-		return NewClient(server.URL, "").Get(ctx, "/api/v4/system/ping", nil)
+		return rest.New(server.URL, "").Get(ctx, "/api/v4/system/ping", nil)
 	})
 }
 

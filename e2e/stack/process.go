@@ -54,6 +54,8 @@ type process struct {
 	done  chan struct{}
 }
 
+// start starts a command that runs until Stop. It takes no context, whose end would kill the shell that
+// supervises and leave what it supervises.
 func start(c command) (*process, error) {
 	p := &process{log: filepath.Join(c.Dir, c.Name+".log"), done: make(chan struct{})}
 	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
@@ -65,7 +67,7 @@ func start(c command) (*process, error) {
 	if signal == "" {
 		signal = "TERM"
 	}
-	p.cmd = exec.Command("sh", append([]string{"-c", supervise, signal}, c.Args...)...)
+	p.cmd = exec.Command("sh", append([]string{"-c", supervise, signal}, c.Args...)...) //nolint:noctx // see above
 	p.cmd.Dir = c.Dir
 	p.cmd.Env = append(os.Environ(), c.Env...)
 	p.cmd.Stdout, p.cmd.Stderr = log, log

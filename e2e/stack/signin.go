@@ -7,17 +7,40 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/api"
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/rest"
 )
 
-// SignIn goes through the file host's sign-in page as a person would: it opens authorizeURL in the
-// account's browser, fills the form with the host's user name and password, and follows the way
-// back to the plugin. It gives the last answer, whose body the caller closes.
-func (s *Stack) SignIn(ctx context.Context, account *Account, authorizeURL, hostUser string) (*http.Response, error) {
+// Plugin is the plugin's API as the account.
+func (s *Stack) Plugin(account *Account) api.Client {
+	return api.Client{Client: rest.New(s.BaseURL(), account.Token)}
+}
+
+// Connect connects the account to hostUser's files on the embedded host through the host's real
+// sign-in page, as a person would.
+func (s *Stack) Connect(ctx context.Context, account *Account, hostUser string) error {
+	plugin := s.Plugin(account)
+	authorizeURL, err := plugin.Authorize(ctx)
+	if err != nil {
+		return err
+	}
 	form, err := OpenSignIn(ctx, account.Browser, authorizeURL)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return SubmitSignIn(ctx, account.Browser, form, hostUser)
+	response, err := SubmitSignIn(ctx, account.Browser, form, hostUser)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	connection, err := plugin.Connection(ctx)
+	if err == nil && connection.State != "connected" {
+		body, _ := io.ReadAll(io.LimitReader(response.Body, 4<<10))
+		err = fmt.Errorf("signed in, yet %+v; the sign-in ended at %s: %s %s",
+			connection, response.Request.URL.Path, response.Status, body)
+	}
+	return err
 }
 
 // OpenSignIn opens authorizeURL and gives the address of the host's sign-in form.

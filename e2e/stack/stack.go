@@ -13,8 +13,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/embedded"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/embedded"
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/rest"
 )
 
 // PluginID is the id of the plugin under test.
@@ -30,7 +32,7 @@ func HostPassword(user string) string { return user + "-app-password" }
 type Config struct {
 	// Version of Mattermost, by the folder below e2e/mattermost; empty means 11.1.
 	Version string
-	// Dir holds all state and is made anew.
+	// Dir holds all state; what is in it is removed first.
 	Dir string
 	// Bundle is the path of the plugin's bundle; empty means no plugin.
 	Bundle string
@@ -38,6 +40,9 @@ type Config struct {
 	Scanner bool
 	// Tree writes the files of the host's user alice below the folder that it gets.
 	Tree func(dir string) error
+	// Settings configure the plugin for a file host that runs elsewhere; nil means the embedded
+	// host, which is not started otherwise.
+	Settings map[string]any
 	// Say takes lines of progress.
 	Say func(string)
 }
@@ -45,11 +50,13 @@ type Config struct {
 // Stack is a running Mattermost server beside a running file host.
 type Stack struct {
 	Mattermost *Mattermost
-	Host       *embedded.Host
+	// Host is nil when the stack uses a file host that runs elsewhere.
+	Host *embedded.Host
 	// Admin is the system admin; User and User2 are members of the team and the channel.
 	Admin, User, User2 *Account
 	TeamID, ChannelID  string
 
+	lock     *os.File
 	postgres *Postgres
 	settings map[string]any
 	clientID string
@@ -72,17 +79,13 @@ func Up(ctx context.Context, cfg Config) (*Stack, error) {
 }
 
 func (s *Stack) up(ctx context.Context, cfg Config) error {
-	if err := os.RemoveAll(cfg.Dir); err != nil {
+	var err error
+	if cfg.Dir, err = filepath.Abs(cfg.Dir); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
+	if s.lock, err = claim(cfg.Dir); err != nil {
 		return err
 	}
-	dir, err := filepath.Abs(cfg.Dir)
-	if err != nil {
-		return err
-	}
-	cfg.Dir = dir
 	scannerBundle, err := s.startServers(ctx, cfg)
 	if err != nil {
 		return err
@@ -101,7 +104,10 @@ func (s *Stack) up(ctx context.Context, cfg Config) error {
 		return nil
 	}
 	cfg.Say("installing " + filepath.Base(cfg.Bundle))
-	if err := s.Configure(ctx, s.EmbeddedSettings()); err != nil {
+	if cfg.Settings == nil {
+		cfg.Settings = s.EmbeddedSettings()
+	}
+	if err := s.Configure(ctx, cfg.Settings); err != nil {
 		return err
 	}
 	if err := s.Admin.InstallPlugin(ctx, cfg.Bundle, PluginID); err != nil {
@@ -117,13 +123,15 @@ func (s *Stack) startServers(ctx context.Context, cfg Config) (scannerBundle str
 	if err != nil {
 		return "", err
 	}
-	address, err := freeAddress()
+	address, err := freeAddress(ctx)
 	if err != nil {
 		return "", err
 	}
 	var program string
 	group, parallel := errgroup.WithContext(ctx)
-	group.Go(func() error { return s.startHost(cfg, "http://"+address) })
+	if cfg.Settings == nil {
+		group.Go(func() error { return s.startHost(parallel, cfg, "http://"+address) })
+	}
 	group.Go(func() (err error) {
 		cfg.Say("starting PostgreSQL")
 		s.postgres, err = startPostgres(parallel, build.cache, cfg.Say)
@@ -145,13 +153,13 @@ func (s *Stack) startServers(ctx context.Context, cfg Config) (scannerBundle str
 	return scannerBundle, err
 }
 
-func (s *Stack) startHost(cfg Config, siteURL string) (err error) {
+func (s *Stack) startHost(ctx context.Context, cfg Config, siteURL string) (err error) {
 	cfg.Say("starting the file host")
 	users := make([]embedded.User, 0, len(hostUsers))
 	for _, name := range hostUsers {
 		users = append(users, embedded.User{Name: name, Password: HostPassword(name)})
 	}
-	s.Host, err = embedded.Start(embedded.Config{
+	s.Host, err = embedded.Start(ctx, embedded.Config{
 		Root: filepath.Join(cfg.Dir, "files"), Users: users,
 		ClientID: s.clientID, ClientSecret: s.secret,
 		RedirectURIs: []string{siteURL + "/plugins/" + PluginID + "/api/connection/callback/default"},
@@ -163,7 +171,7 @@ func (s *Stack) startHost(cfg Config, siteURL string) (err error) {
 }
 
 func (s *Stack) populate(ctx context.Context) (err error) {
-	anyone := NewClient(s.Mattermost.URL, "")
+	anyone := rest.New(s.Mattermost.URL, "")
 	if s.Admin, err = CreateAccount(ctx, anyone, "admin"); err != nil {
 		return err
 	}
@@ -242,6 +250,9 @@ func (s *Stack) Down() error {
 	}
 	if s.postgres != nil {
 		errs = append(errs, s.postgres.Stop())
+	}
+	if s.lock != nil {
+		errs = append(errs, s.lock.Close())
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("stop: %w", err)

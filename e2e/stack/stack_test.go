@@ -9,10 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/oauth2"
+
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/embedded"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/sample"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/stack"
-	"golang.org/x/oauth2"
 )
 
 // TestScannerSeesAnUpload proves the harness itself: a real server, with a plugin of ours in it
@@ -57,7 +58,7 @@ func TestScannerSeesAnUpload(t *testing.T) {
 // newHost starts an embedded host whose one user alice has a small tree.
 func newHost(t *testing.T) *embedded.Host {
 	t.Helper()
-	host, err := embedded.Start(embedded.Config{
+	host, err := embedded.Start(t.Context(), embedded.Config{
 		Root: t.TempDir(), Users: []embedded.User{{Name: "alice", Password: stack.HostPassword("alice")}},
 		ClientID: "client", ClientSecret: "secret", RedirectURIs: []string{"http://127.0.0.1/callback"},
 	})
@@ -119,7 +120,7 @@ func davStatus(ctx context.Context, t *testing.T, host *embedded.Host, authorize
 	}
 	request.Header.Set("Depth", "1")
 	authorize(request)
-	response, err := http.DefaultClient.Do(request)
+	response, err := new(http.Client).Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +177,7 @@ func TestHostRevokes(t *testing.T) {
 	}
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	request.SetBasicAuth("client", "secret")
-	response, err := http.DefaultClient.Do(request)
+	response, err := new(http.Client).Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,8 +32,8 @@ func until(ctx context.Context, p *process, ready func(context.Context) error) e
 }
 
 // freeAddress gives a loopback address whose port nobody uses right now.
-func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+func freeAddress(ctx context.Context) (string, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}

@@ -1,4 +1,5 @@
-package stack
+// Package rest calls JSON APIs over HTTP, as one user or as nobody.
+package rest
 
 import (
 	"bytes"
@@ -6,22 +7,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"mime/multipart"
 	"net/http"
-	"os"
-	"path/filepath"
 )
 
-// Client calls the REST API of a Mattermost server as one user.
+// Client calls the API below URL. An empty Token means nobody in particular.
 type Client struct {
 	URL   string
 	Token string
 	HTTP  *http.Client
 }
 
-// NewClient calls the server at url; an empty token means nobody in particular.
-func NewClient(url, token string) *Client {
-	return &Client{URL: url, Token: token, HTTP: http.DefaultClient}
+// New calls the API below url over connections of its own.
+func New(url, token string) *Client {
+	return &Client{URL: url, Token: token, HTTP: &http.Client{}}
 }
 
 // StatusError is an answer other than 2xx.
@@ -77,7 +75,8 @@ func (c *Client) json(ctx context.Context, method, path string, in, out any) err
 	}
 	defer func() { _ = response.Body.Close() }()
 	if out == nil {
-		return nil
+		_, err = io.Copy(io.Discard, response.Body)
+		return err
 	}
 	return json.NewDecoder(response.Body).Decode(out)
 }
@@ -100,45 +99,4 @@ func (c *Client) Send(request *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	return nil, &StatusError{request.Method, request.URL.Path, response.StatusCode, string(body)}
-}
-
-// InstallPlugin uploads a bundle in place of an older one and enables it.
-func (c *Client) InstallPlugin(ctx context.Context, bundle, id string) error {
-	body, form, err := bundleForm(bundle)
-	if err != nil {
-		return err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL+"/api/v4/plugins", body)
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Content-Type", form)
-	response, err := c.Send(request)
-	if err != nil {
-		return err
-	}
-	if err := response.Body.Close(); err != nil {
-		return err
-	}
-	return c.Post(ctx, "/api/v4/plugins/"+id+"/enable", nil, nil)
-}
-
-func bundleForm(bundle string) (io.Reader, string, error) {
-	content, err := os.ReadFile(bundle)
-	if err != nil {
-		return nil, "", err
-	}
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
-	if err := form.WriteField("force", "true"); err != nil {
-		return nil, "", err
-	}
-	part, err := form.CreateFormFile("plugin", filepath.Base(bundle))
-	if err != nil {
-		return nil, "", err
-	}
-	if _, err := part.Write(content); err != nil {
-		return nil, "", err
-	}
-	return &body, form.FormDataContentType(), form.Close()
 }

@@ -1,0 +1,157 @@
+// Package api is a client of the plugin's own HTTP API, written from its contract.
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/rest"
+)
+
+// Entry is a file or a folder of the host.
+type Entry struct {
+	ID         string    `json:"id"`
+	Name       string    `json:"name"`
+	Path       string    `json:"path"`
+	Kind       string    `json:"kind"`
+	Size       int64     `json:"size"`
+	MIMEType   string    `json:"mime_type"`
+	ModifiedAt time.Time `json:"modified_at"`
+	ETag       string    `json:"etag"`
+}
+
+// Page is one answer of GET /files.
+type Page struct {
+	Folder     *Entry  `json:"folder"`
+	Entries    []Entry `json:"entries"`
+	NextCursor string  `json:"next_cursor"`
+	Total      *int    `json:"total"`
+}
+
+// Attachment is the body of POST /attach.
+type Attachment struct {
+	ChannelID string `json:"channel_id"`
+	RootID    string `json:"root_id,omitempty"`
+	Message   string `json:"message,omitempty"`
+	Items     []Item `json:"items"`
+	As        string `json:"as"`
+}
+
+// Item names a file by path or by id.
+type Item struct {
+	Path string `json:"path,omitempty"`
+	ID   string `json:"id,omitempty"`
+	ETag string `json:"etag,omitempty"`
+}
+
+// Attached is the answer of POST /attach.
+type Attached struct {
+	PostID string         `json:"post_id"`
+	Items  []AttachedItem `json:"items"`
+}
+
+// AttachedItem says what became of one item.
+type AttachedItem struct {
+	Path   string   `json:"path"`
+	Name   string   `json:"name"`
+	Size   int64    `json:"size"`
+	FileID string   `json:"file_id"`
+	Error  *Problem `json:"error"`
+}
+
+// Connection is the answer of GET /connection.
+type Connection struct {
+	State   string `json:"state"`
+	Method  string `json:"method"`
+	Account string `json:"account"`
+}
+
+// Health is the answer of GET /health; the fields that the caller may not see are empty.
+type Health struct {
+	Status     string                     `json:"status"`
+	Connection json.RawMessage            `json:"connection"`
+	Checks     map[string]json.RawMessage `json:"checks"`
+}
+
+// Problem is the one shape of errors.
+type Problem struct {
+	ID         string         `json:"id"`
+	Code       string         `json:"code"`
+	Message    string         `json:"message"`
+	StatusCode int            `json:"status_code"`
+	RequestID  string         `json:"request_id"`
+	Details    map[string]any `json:"details"`
+}
+
+func (p *Problem) Error() string { return fmt.Sprintf("%d %s: %s", p.StatusCode, p.Code, p.Message) }
+
+// Client calls the plugin's API. Errors of the API are *Problem.
+type Client struct{ *rest.Client }
+
+// List lists a folder; query holds the parameters of GET /files.
+func (c Client) List(ctx context.Context, query url.Values) (Page, error) {
+	var page Page
+	return page, problem(c.Get(ctx, "/files?"+query.Encode(), &page))
+}
+
+// Attach brings files into a channel.
+func (c Client) Attach(ctx context.Context, attachment Attachment) (Attached, error) {
+	var attached Attached
+	return attached, problem(c.Post(ctx, "/attach", attachment, &attached))
+}
+
+// Connection tells how the caller is connected.
+func (c Client) Connection(ctx context.Context) (Connection, error) {
+	var connection Connection
+	return connection, problem(c.Get(ctx, "/connection", &connection))
+}
+
+// Authorize begins a sign-in and gives the address where it goes on.
+func (c Client) Authorize(ctx context.Context) (string, error) {
+	var answer struct {
+		AuthorizeURL string `json:"authorize_url"`
+	}
+	err := problem(c.Post(ctx, "/connection", struct{}{}, &answer))
+	return answer.AuthorizeURL, err
+}
+
+// ConnectWithPassword connects by user name and app password.
+func (c Client) ConnectWithPassword(ctx context.Context, username, password string) (Connection, error) {
+	var connection Connection
+	body := map[string]string{"username": username, "password": password}
+	return connection, problem(c.Post(ctx, "/connection", body, &connection))
+}
+
+// Confirm connects by the code that a sign-in without a Mattermost session has shown.
+func (c Client) Confirm(ctx context.Context, code string) (Connection, error) {
+	var connection Connection
+	return connection, problem(c.Post(ctx, "/connection", map[string]string{"confirm": code}, &connection))
+}
+
+// Disconnect forgets the connection.
+func (c Client) Disconnect(ctx context.Context) error {
+	return problem(c.Delete(ctx, "/connection"))
+}
+
+// Health asks how the plugin is, as far as the caller may know.
+func (c Client) Health(ctx context.Context) (Health, error) {
+	var health Health
+	return health, problem(c.Get(ctx, "/health", &health))
+}
+
+// problem reads the API's own error out of an answer other than 2xx.
+func problem(err error) error {
+	var status *rest.StatusError
+	if !errors.As(err, &status) {
+		return err
+	}
+	p := new(Problem)
+	if json.Unmarshal([]byte(status.Body), p) != nil || p.Code == "" {
+		return err
+	}
+	return p
+}

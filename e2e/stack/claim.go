@@ -1,0 +1,33 @@
+package stack
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// claim makes dir an empty folder that no other stack uses until the file that it gives is closed.
+func claim(dir string) (*os.File, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	lock, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s is in use by another run: %w", dir, err), lock.Close())
+	}
+	entries, err := lock.ReadDir(-1)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	for _, entry := range entries {
+		if err := os.RemoveAll(filepath.Join(dir, entry.Name())); err != nil {
+			return nil, errors.Join(err, lock.Close())
+		}
+	}
+	return lock, nil
+}
