@@ -1,0 +1,76 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// maxJSONBytes is the longest JSON answer that is read.
+const maxJSONBytes = 1 << 20
+
+// Account implements filehost.Remote by the user API of OCS, which Nextcloud and ownCloud have.
+func (c *Client) Account(ctx context.Context, credential filehost.Credential) (string, error) {
+	if c.profile.accountPath == "" {
+		return "", nil
+	}
+	var answer struct {
+		OCS struct {
+			Meta struct {
+				StatusCode int `json:"statuscode"`
+			} `json:"meta"`
+			Data json.RawMessage `json:"data"` // an object, or an empty array when the call failed
+		} `json:"ocs"`
+	}
+	err := c.getJSON(ctx, call{
+		url:        c.host.Origin() + c.base.Escaped() + c.profile.accountPath,
+		header:     map[string]string{"OCS-APIRequest": "true", "Accept": "application/json"},
+		credential: &credential,
+	}, &answer)
+	if err != nil {
+		return "", err
+	}
+	switch answer.OCS.Meta.StatusCode {
+	case http.StatusOK, 100: // OCS version 2 and 1
+	case http.StatusUnauthorized, 997:
+		return "", c.statusError(http.StatusUnauthorized)
+	default:
+		return "", c.nonsense(fmt.Errorf("OCS status %d", answer.OCS.Meta.StatusCode))
+	}
+	var user struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal(answer.OCS.Data, &user); err != nil {
+		return "", c.nonsense(err)
+	}
+	if _, ok := filehost.Root.Join(user.ID); !ok {
+		return "", c.nonsense(errors.New("the user's id doesn't fit into a path"))
+	}
+	return user.ID, nil
+}
+
+// getJSON gets a JSON answer of limited length.
+func (c *Client) getJSON(ctx context.Context, call call, into any) error {
+	call.method, call.accept = http.MethodGet, []int{http.StatusOK}
+	response, err := c.do(ctx, call)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(response.Body, maxJSONBytes+1))
+	switch {
+	case err != nil:
+		return err
+	case len(raw) > maxJSONBytes:
+		return c.nonsense(errors.New("the JSON answer is too long"))
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return c.nonsense(err)
+	}
+	return nil
+}

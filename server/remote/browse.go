@@ -1,0 +1,136 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// Stat implements filehost.Remote.
+func (c *Client) Stat(ctx context.Context, credential filehost.Credential, path filehost.Path) (filehost.Entry, error) {
+	tree, err := c.tree(credential)
+	if err != nil {
+		return filehost.Entry{}, err
+	}
+	ask := propfind{credential: &credential, tree: tree, path: path, depth: "0"}
+	entry, err := c.statOnce(ctx, ask)
+	if errors.Is(err, errRedirected) && !path.IsRoot() {
+		// Apache redirects to a folder's address with the slash. We ask there ourselves: what the answer points to is not
+		// to be trusted with the credential.
+		ask.folder = true
+		return c.statOnce(ctx, ask)
+	}
+	return entry, err
+}
+
+func (c *Client) statOnce(ctx context.Context, ask propfind) (filehost.Entry, error) {
+	var entry *filehost.Entry
+	err := c.propfind(ctx, ask, func(found found) error {
+		if relate(found.path, ask.path) != self {
+			return c.nonsense(fmt.Errorf("asked for %s, the host told of %s", ask.path, found.path))
+		}
+		seen, err := c.asked(found)
+		entry = &seen
+		return err
+	})
+	if err == nil && entry == nil {
+		err = c.nonsense(errors.New("the host did not tell of the entry"))
+	}
+	if err != nil {
+		return filehost.Entry{}, err
+	}
+	return *entry, nil
+}
+
+// asked makes the entry that was asked for itself.
+func (c *Client) asked(found found) (filehost.Entry, error) {
+	if found.values == nil {
+		return filehost.Entry{}, c.statusError(found.status)
+	}
+	entry, err := c.entry(found.path, found.values)
+	if err == nil && c.profile.alwaysETag && entry.ETag == "" {
+		// Nextcloud answers so for another user's home: it is there, and that is all.
+		err = filehost.E(filehost.Forbidden, c.host.Name+" does not show this folder to your account.",
+			errors.New("the host gave none of the properties that it always gives"))
+	}
+	return entry, err
+}
+
+// List implements filehost.Remote.
+func (c *Client) List(
+	ctx context.Context, credential filehost.Credential, path filehost.Path, each func(filehost.Entry) error,
+) (filehost.Entry, error) {
+	tree, err := c.tree(credential)
+	if err != nil {
+		return filehost.Entry{}, err
+	}
+	listing := &listing{client: c, path: path, each: each}
+	err = c.propfind(ctx, propfind{credential: &credential, tree: tree, path: path, folder: true, depth: "1"}, listing.add)
+	switch {
+	case err == nil && listing.folder == nil:
+		err = c.nonsense(errors.New("the host did not tell of the folder itself"))
+	case listing.folder == nil && filehost.KindOf(err) == filehost.NotFound && !path.IsRoot():
+		// With a slash at the end, a file is not found.
+		if entry, statErr := c.Stat(ctx, credential, path); statErr == nil && entry.Kind == filehost.File {
+			err = noFolder(path)
+		}
+	}
+	if err != nil {
+		return filehost.Entry{}, err
+	}
+	return *listing.folder, nil
+}
+
+// listing sorts what the host tells of into the folder itself and what is in it.
+type listing struct {
+	client *Client
+	path   filehost.Path
+	each   func(filehost.Entry) error
+	folder *filehost.Entry
+}
+
+func (l *listing) add(found found) error {
+	switch relate(found.path, l.path) {
+	case self:
+		return l.addFolder(found)
+	case child:
+		return l.addChild(found)
+	default:
+		return l.client.nonsense(fmt.Errorf("asked for the folder %s, the host told of %s", l.path, found.path))
+	}
+}
+
+func (l *listing) addFolder(found found) error {
+	entry, err := l.client.asked(found)
+	if err != nil {
+		return err
+	}
+	if entry.Kind != filehost.Folder {
+		return noFolder(l.path)
+	}
+	l.folder = &entry
+	return nil
+}
+
+func (l *listing) addChild(found found) error {
+	switch {
+	case found.values != nil:
+		entry, err := l.client.entry(found.path, found.values)
+		if err != nil {
+			return err
+		}
+		return l.each(entry)
+	case found.status == http.StatusForbidden || found.status == http.StatusNotFound || found.status == http.StatusGone:
+		// The host says that the user can't see it, or that it went away in between.
+		return nil
+	default:
+		return l.client.nonsense(fmt.Errorf("the host tells nothing of %s but status %d", found.path, found.status))
+	}
+}
+
+func noFolder(path filehost.Path) error {
+	return filehost.Invalid("path", path.String()+" is a file, not a folder.")
+}

@@ -1,0 +1,130 @@
+// Package remote is the client of the file host. It implements filehost.Remote over WebDAV (RFC 4918); what differs from
+// host to host is data, in one table of profiles.
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// drainBytes is what is read of a body that nobody wants, so that its connection can be used again.
+const drainBytes = 4 << 10
+
+// Config makes a Client.
+type Config struct {
+	Host       filehost.Host
+	Client     *http.Client    // reaches the host; needs no total time-out
+	StallAfter time.Duration   // an exchange fails when it waits so long for a byte of the host
+	Clock      clockwork.Clock // nil = the real one
+}
+
+// Client is the client of one file host. It is safe for concurrent use.
+type Client struct {
+	host       filehost.Host
+	profile    profile
+	base       filehost.Path // the path of the host's base URL
+	http       *http.Client
+	stallAfter time.Duration
+	clock      clockwork.Clock
+}
+
+var _ filehost.Remote = (*Client)(nil)
+
+// New makes the client of a host. It fails when the base URL can't be that of a host, or Config is not complete.
+func New(config Config) (*Client, error) {
+	if config.Host.BaseURL == nil || config.Host.BaseURL.Host == "" {
+		return nil, errors.New("the host has no base URL")
+	}
+	if config.Client == nil || config.StallAfter <= 0 {
+		return nil, errors.New("remote.Config needs a Client and a positive StallAfter")
+	}
+	base, err := decodePath(config.Host.BaseURL.EscapedPath())
+	if err != nil {
+		return nil, err
+	}
+	client := *config.Client
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	clock := config.Clock
+	if clock == nil {
+		clock = clockwork.NewRealClock()
+	}
+	return &Client{
+		host:       config.Host,
+		profile:    profileOf(config.Host.Kind),
+		base:       base,
+		http:       &client,
+		stallAfter: config.StallAfter,
+		clock:      clock,
+	}, nil
+}
+
+// Capabilities implements filehost.Remote.
+func (c *Client) Capabilities() filehost.Capabilities { return c.profile.capabilities }
+
+// call is one request to the host.
+type call struct {
+	method     string
+	url        string
+	header     map[string]string
+	body       []byte
+	credential *filehost.Credential // nil = none is sent
+	accept     []int                // the statuses that are no error
+}
+
+// do sends a call. The answer's body gives errors of the domain, is guarded against stalling, and must be closed.
+func (c *Client) do(ctx context.Context, call call) (*http.Response, error) {
+	exchange, guard := c.guard(ctx)
+	request, err := c.request(exchange, call)
+	if err != nil {
+		guard.end()
+		return nil, err
+	}
+	guard.start()
+	response, err := c.http.Do(request)
+	guard.stop()
+	if err != nil {
+		guard.end()
+		return nil, guard.classify(err)
+	}
+	response.Body = &guardedBody{ReadCloser: response.Body, guard: guard}
+	if !slices.Contains(call.accept, response.StatusCode) {
+		defer response.Body.Close()
+		_, _ = io.CopyN(io.Discard, response.Body, drainBytes)
+		return nil, c.refusal(response)
+	}
+	return response, nil
+}
+
+func (c *Client) request(ctx context.Context, call call) (*http.Request, error) {
+	request, err := http.NewRequestWithContext(ctx, call.method, call.url, bytes.NewReader(call.body))
+	if err != nil {
+		return nil, filehost.E(filehost.Internal, "The request to "+c.host.Name+" can't be made.", err)
+	}
+	for name, value := range call.header {
+		request.Header.Set(name, value)
+	}
+	if call.credential == nil {
+		return request, nil
+	}
+	// The one place where a credential goes on the wire.
+	if origin := request.URL.Scheme + "://" + request.URL.Host; origin != c.host.Origin() {
+		return nil, filehost.E(filehost.Internal, "The request to "+c.host.Name+" can't be made.",
+			errors.New("a credential is for the host's own origin only"))
+	}
+	switch call.credential.Scheme {
+	case filehost.Basic:
+		request.SetBasicAuth(call.credential.Username, call.credential.Secret.Reveal())
+	default:
+		request.Header.Set("Authorization", string(filehost.Bearer)+" "+call.credential.Secret.Reveal())
+	}
+	return request, nil
+}

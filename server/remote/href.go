@@ -1,0 +1,126 @@
+package remote
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// tree is a user's part of the host.
+type tree struct {
+	origin string
+	top    filehost.Path // the path, at the origin, of the user's top folder
+}
+
+// tree returns the part of the host that belongs to the credential's user.
+func (c *Client) tree(credential filehost.Credential) (tree, error) {
+	top := c.base
+	for _, segment := range c.profile.davRoot {
+		if segment == userSegment {
+			segment = credential.Account
+		}
+		var ok bool
+		if top, ok = top.Join(segment); !ok {
+			return tree{}, filehost.E(filehost.NotConnected, "Your account at "+c.host.Name+" is not known: connect again.",
+				errors.New("the credential has no account that fits into a path"))
+		}
+	}
+	return tree{origin: c.host.Origin(), top: top}, nil
+}
+
+// url is the address of path. A folder's ends in a slash: without it Apache answers with a redirect.
+func (t tree) url(path filehost.Path, folder bool) string {
+	address := t.origin + t.top.Escaped() + path.Escaped()
+	if folder || path.IsRoot() {
+		address += "/"
+	}
+	return address
+}
+
+// path reads the href of a multistatus answer (RFC 4918 8.3): an absolute path, or a URL whose origin is not looked at,
+// since a host behind a proxy may not know its own. It fails for what lies outside the tree, and for a name that no
+// entry can have.
+func (t tree) path(href string) (filehost.Path, error) {
+	href = strings.TrimSpace(href)
+	if !strings.HasPrefix(href, "/") {
+		_, rest, ok := strings.Cut(href, "://")
+		slash := strings.IndexByte(rest, '/')
+		if !ok || slash < 0 {
+			return filehost.Root, fmt.Errorf("href %q is no absolute path", href)
+		}
+		href = rest[slash:]
+	}
+	whole, err := decodePath(href)
+	if err != nil {
+		return filehost.Root, err
+	}
+	top, segments := t.top.Segments(), whole.Segments()
+	if len(segments) < len(top) || !slices.Equal(segments[:len(top)], top) {
+		return filehost.Root, fmt.Errorf("href %q lies outside of %s", href, t.top)
+	}
+	return join(segments[len(top):])
+}
+
+// decodePath reads an escaped path. Each segment is unescaped by itself, so that %2F in a name doesn't become a
+// separator. A raw # or ? is taken as part of the name: some hosts forget to escape them, none sends a query.
+func decodePath(escaped string) (filehost.Path, error) {
+	trimmed := strings.TrimSuffix(strings.TrimPrefix(escaped, "/"), "/")
+	if trimmed == "" {
+		return filehost.Root, nil
+	}
+	segments := strings.Split(trimmed, "/")
+	for i, segment := range segments {
+		name, err := url.PathUnescape(segment)
+		if err != nil {
+			return filehost.Root, fmt.Errorf("path %q: %w", escaped, err)
+		}
+		segments[i] = name
+	}
+	return join(segments)
+}
+
+func join(segments []string) (path filehost.Path, err error) {
+	for _, name := range segments {
+		var ok bool
+		if path, ok = path.Join(name); !ok {
+			return filehost.Root, fmt.Errorf("%q is no name of a file", name)
+		}
+	}
+	return path, nil
+}
+
+// relation tells how an entry stands to the folder that was asked for.
+type relation int
+
+const (
+	self relation = iota
+	child
+	stranger
+)
+
+// relate compares names as Unicode says they are equal (NFC): a host on macOS answers in another form than it was asked.
+func relate(entry, folder filehost.Path) relation {
+	names, parents := entry.Segments(), folder.Segments()
+	if len(names) < len(parents) {
+		return stranger
+	}
+	for i, parent := range parents {
+		if names[i] != parent && norm.NFC.String(names[i]) != norm.NFC.String(parent) {
+			return stranger
+		}
+	}
+	switch len(names) - len(parents) {
+	case 0:
+		return self
+	case 1:
+		return child
+	default:
+		return stranger
+	}
+}

@@ -1,0 +1,121 @@
+package remote
+
+import (
+	"encoding/xml"
+	"slices"
+	"strings"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// userSegment stands for the user's id in profile.davRoot.
+const userSegment = "{user}"
+
+// The properties that a host may be asked for.
+var (
+	resourceType  = xml.Name{Space: nsDAV, Local: "resourcetype"}
+	contentLength = xml.Name{Space: nsDAV, Local: "getcontentlength"}
+	contentType   = xml.Name{Space: nsDAV, Local: "getcontenttype"}
+	lastModified  = xml.Name{Space: nsDAV, Local: "getlastmodified"}
+	etag          = xml.Name{Space: nsDAV, Local: "getetag"}
+	ocSize        = xml.Name{Space: nsOC, Local: "size"}
+	ocPermissions = xml.Name{Space: nsOC, Local: "permissions"}
+	ocFileID      = xml.Name{Space: nsOC, Local: "fileid"}
+	ocFavorite    = xml.Name{Space: nsOC, Local: "favorite"}
+	ocShareTypes  = xml.Name{Space: nsOC, Local: "share-types"}
+	ocPrivateLink = xml.Name{Space: nsOC, Local: "privatelink"}
+)
+
+// profile is what one kind of host does in its own way.
+type profile struct {
+	davRoot       []string     // the user's top folder, below the base URL
+	properties    []xml.Name   // asked for of each entry
+	alwaysETag    bool         // an entry without ETag is one that the host hides
+	etagHeaders   []string     // where an answer to GET has its ETag, the best first
+	permissions   []permission // of the letters in oc:permissions, in the order of filehost.Entry
+	silent        []filehost.Permission
+	webPath       []string // opens an entry, below the base URL; {id} is its oc:fileid
+	accountPath   string   // tells the user's id, below the base URL, as OCS does; "" = the host can't
+	statusPath    string   // tells the host's state without sign-in; "" = only its DAV root can be asked
+	otherProducts []string // the names in that state of hosts that another profile is for
+	capabilities  filehost.Capabilities
+}
+
+// permission is granted by a letter or, inverted, by its absence.
+type permission struct {
+	letter   string
+	inverted bool
+	grants   filehost.Permission
+}
+
+// profiles is the table of the kinds of host. A kind that is not in it is served as plain WebDAV.
+var profiles = map[string]profile{
+	"nextcloud": {
+		davRoot: []string{"remote.php", "dav", "files", userSegment},
+		properties: []xml.Name{
+			resourceType, contentLength, contentType, lastModified, etag,
+			ocSize, ocPermissions, ocFileID, ocFavorite, ocShareTypes,
+		},
+		alwaysETag:    true,
+		etagHeaders:   []string{"OC-ETag", "ETag"},
+		permissions:   append([]permission{{letter: "G", grants: filehost.Read}}, ocLetters...),
+		silent:        []filehost.Permission{filehost.Read},
+		webPath:       []string{"index.php", "f", "{id}"},
+		accountPath:   "/ocs/v2.php/cloud/user?format=json",
+		statusPath:    "/status.php",
+		otherProducts: []string{"ownCloud", "Infinite Scale", "OpenCloud"},
+		capabilities:  filehost.Capabilities{ChangeDetection: true},
+	},
+	"owncloud": {
+		davRoot: []string{"remote.php", "dav", "files", userSegment},
+		properties: []xml.Name{
+			resourceType, contentLength, contentType, lastModified, etag,
+			ocSize, ocPermissions, ocFavorite, ocShareTypes, ocPrivateLink,
+		},
+		alwaysETag:  true,
+		etagHeaders: []string{"OC-ETag", "ETag"},
+		// No letter says that an entry can be read. X stands for one that may be looked at, but not downloaded.
+		permissions:   append([]permission{{letter: "X", inverted: true, grants: filehost.Read}}, ocLetters...),
+		silent:        []filehost.Permission{filehost.Read},
+		accountPath:   "/ocs/v2.php/cloud/user?format=json",
+		statusPath:    "/status.php",
+		otherProducts: []string{"Nextcloud"},
+		capabilities:  filehost.Capabilities{ChangeDetection: true},
+	},
+	"webdav": {
+		properties:   []xml.Name{resourceType, contentLength, contentType, lastModified, etag},
+		etagHeaders:  []string{"ETag"},
+		silent:       []filehost.Permission{filehost.Read, filehost.Write, filehost.Delete, filehost.Rename, filehost.Create},
+		capabilities: filehost.Capabilities{ChangeDetection: true},
+	},
+}
+
+var ocLetters = []permission{
+	{letter: "W", grants: filehost.Write},
+	{letter: "D", grants: filehost.Delete},
+	{letter: "N", grants: filehost.Rename},
+	{letter: "C", grants: filehost.Create},
+	{letter: "R", grants: filehost.Share},
+}
+
+func profileOf(kind string) profile {
+	if known, ok := profiles[kind]; ok {
+		return known
+	}
+	return profiles["webdav"]
+}
+
+// granted reads oc:permissions. A host that doesn't tell leaves it to the attempt.
+func (p profile) granted(values properties) []filehost.Permission {
+	letters, told := values.text(ocPermissions)
+	if !told || len(p.permissions) == 0 {
+		return slices.Clone(p.silent)
+	}
+	list := []filehost.Permission{}
+	for _, permission := range p.permissions {
+		if strings.Contains(letters, permission.letter) != permission.inverted {
+			list = append(list, permission.grants)
+		}
+	}
+	return list
+}

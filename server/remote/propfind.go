@@ -1,0 +1,124 @@
+package remote
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// propfindBody is the body of PROPFIND (RFC 4918 14.20) that asks for names.
+func propfindBody(names []xml.Name) []byte {
+	var body strings.Builder
+	body.WriteString(xml.Header + `<d:propfind xmlns:d="` + nsDAV + `" xmlns:oc="` + nsOC + `"><d:prop>`)
+	prefixes := map[string]string{nsDAV: "d", nsOC: "oc"}
+	for _, name := range names {
+		fmt.Fprintf(&body, "<%s:%s/>", prefixes[name.Space], name.Local)
+	}
+	body.WriteString(`</d:prop></d:propfind>`)
+	return []byte(body.String())
+}
+
+// propfind is one request of that name (RFC 4918 9.1).
+type propfind struct {
+	credential *filehost.Credential
+	tree       tree
+	path       filehost.Path
+	folder     bool // path is to be taken for a folder's
+	depth      string
+}
+
+// found is one entry of the answer.
+type found struct {
+	path   filehost.Path
+	values properties // nil when there are none
+	status int        // why there are none
+}
+
+// propfind asks the host and passes each entry on as it arrives, until the end of the answer, or an error of each's.
+func (c *Client) propfind(ctx context.Context, ask propfind, each func(found) error) error {
+	response, err := c.do(ctx, call{
+		method: "PROPFIND",
+		url:    ask.tree.url(ask.path, ask.folder),
+		header: map[string]string{
+			"Depth":           ask.depth,
+			"Prefer":          "return=minimal",
+			"Content-Type":    "application/xml; charset=utf-8",
+			"Accept-Encoding": "gzip",
+		},
+		body:       propfindBody(c.profile.properties),
+		credential: ask.credential,
+		accept:     []int{http.StatusMultiStatus},
+	})
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	plain, err := decompress(response)
+	if err != nil {
+		return c.unreadable(err)
+	}
+	if err := c.readAnswer(newMultistatus(plain), ask.tree, each); err != nil {
+		return err
+	}
+	_, _ = io.CopyN(io.Discard, plain, drainBytes)
+	return nil
+}
+
+func (c *Client) readAnswer(answer *multistatus, tree tree, each func(found) error) error {
+	for {
+		entry, err := answer.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return c.unreadable(err)
+		}
+		values, status := entry.properties()
+		for _, href := range entry.Href {
+			path, err := tree.path(href)
+			if err != nil {
+				return c.nonsense(err)
+			}
+			if err := each(found{path, values, status}); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// unreadable is the error for a multistatus answer that broke off or is malformed.
+func (c *Client) unreadable(cause error) error {
+	var ours *filehost.Error
+	switch {
+	case errors.As(cause, &ours):
+		return cause
+	case errors.Is(cause, errAnswerTooLarge):
+		return &filehost.Error{
+			Kind:       filehost.TooLarge,
+			Message:    fmt.Sprintf("The folder at %s is too large: more than %d entries can't be listed.", c.host.Name, maxEntries),
+			Limit:      maxEntries,
+			LimitOwner: filehost.OwnerPlugin,
+			Err:        cause,
+		}
+	default:
+		return filehost.E(filehost.HostUnavailable, c.host.Name+" did not give its whole answer, or not a readable one.", cause)
+	}
+}
+
+func decompress(response *http.Response) (io.Reader, error) {
+	switch encoding := strings.ToLower(response.Header.Get("Content-Encoding")); encoding {
+	case "", "identity":
+		return response.Body, nil
+	case "gzip", "x-gzip":
+		return gzip.NewReader(response.Body)
+	default:
+		return nil, fmt.Errorf("the answer is compressed with %q", encoding)
+	}
+}

@@ -1,0 +1,89 @@
+package remote
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// maxRetryAfter is the longest wait that is believed.
+const maxRetryAfter = time.Hour
+
+// errRedirected is the cause of the error for a redirect, which is never followed.
+var errRedirected = errors.New("the host answered with a redirect")
+
+type verdict struct {
+	kind    filehost.Kind
+	message string // %s is the host's name
+}
+
+// verdicts says what a status of the host means to the caller. Any other is nonsense, or a server error.
+var verdicts = map[int]verdict{
+	http.StatusUnauthorized:        {filehost.CredentialRejected, "%s does not accept your sign-in any more."},
+	http.StatusForbidden:           {filehost.Forbidden, "%s does not allow your account to do this."},
+	http.StatusNotFound:            {filehost.NotFound, "%s has no such file or folder."},
+	http.StatusGone:                {filehost.NotFound, "%s has no such file or folder."},
+	http.StatusMethodNotAllowed:    {filehost.Unsupported, "%s can't do this."},
+	http.StatusNotImplemented:      {filehost.Unsupported, "%s can't do this."},
+	http.StatusRequestTimeout:      {filehost.Timeout, "%s did not answer in time."},
+	http.StatusGatewayTimeout:      {filehost.Timeout, "%s did not answer in time."},
+	http.StatusConflict:            {filehost.Conflict, "Something at %s is in the way."},
+	http.StatusPreconditionFailed:  {filehost.Changed, "The file at %s has changed."},
+	http.StatusLocked:              {filehost.Conflict, "The file is locked at %s."},
+	http.StatusTooEarly:            {filehost.Conflict, "%s is still working on the file."},
+	http.StatusTooManyRequests:     {filehost.RateLimited, "%s asks for fewer requests."},
+	http.StatusInsufficientStorage: {filehost.HostUnavailable, "%s did not give its whole answer."},
+}
+
+func verdictOf(status int) verdict {
+	if v, known := verdicts[status]; known {
+		return v
+	}
+	switch status / 100 {
+	case 3:
+		return verdict{filehost.HostUnavailable, "%s redirects to another address: an administrator should check its base URL."}
+	case 5:
+		return verdict{filehost.HostUnavailable, "%s has a problem of its own."}
+	default:
+		return verdict{filehost.HostUnavailable, "%s gave an answer that makes no sense."}
+	}
+}
+
+// refusal is the error for an answer whose status is not the one hoped for.
+func (c *Client) refusal(response *http.Response) error {
+	refusal := c.statusError(response.StatusCode)
+	refusal.RetryAfter = retryAfter(response.Header.Get("Retry-After"), c.clock.Now())
+	if response.StatusCode == http.StatusServiceUnavailable && response.Header.Get("X-Nextcloud-Maintenance-Mode") == "1" {
+		refusal.Kind, refusal.Message = filehost.Maintenance, c.host.Name+" is in maintenance."
+	}
+	return refusal
+}
+
+func (c *Client) statusError(status int) *filehost.Error {
+	cause := fmt.Errorf("status %d", status)
+	if status/100 == 3 {
+		cause = fmt.Errorf("%w: %w", errRedirected, cause)
+	}
+	v := verdictOf(status)
+	return filehost.E(v.kind, fmt.Sprintf(v.message, c.host.Name), cause)
+}
+
+// nonsense is the error for an answer that no host should give.
+func (c *Client) nonsense(cause error) error {
+	return filehost.E(filehost.HostUnavailable, c.host.Name+" gave an answer that makes no sense.", cause)
+}
+
+// retryAfter reads the header of that name (RFC 9110 10.2.3), seconds or a date. 0 = no wait is known.
+func retryAfter(header string, now time.Time) time.Duration {
+	var wait time.Duration
+	if seconds, err := strconv.ParseUint(header, 10, 31); err == nil {
+		wait = time.Duration(seconds) * time.Second
+	} else if date, err := http.ParseTime(header); err == nil {
+		wait = date.Sub(now)
+	}
+	return max(0, min(wait, maxRetryAfter))
+}
