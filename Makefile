@@ -57,9 +57,7 @@ lint: lint-go lint-web ## Check formatting, lint, types and messages
 
 .PHONY: lint-go
 lint-go: $(GOLANGCI_LINT)
-	$(GOLANGCI_LINT) fmt --diff
 	$(GOLANGCI_LINT) run $(GO_PACKAGES)
-	cd e2e && ../$(GOLANGCI_LINT) fmt --diff --config ../.golangci.yml
 	cd e2e && ../$(GOLANGCI_LINT) run --config ../.golangci.yml ./...
 
 .PHONY: lint-web
