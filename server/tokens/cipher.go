@@ -1,0 +1,208 @@
+package tokens
+
+import (
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+
+	"golang.org/x/crypto/chacha20poly1305"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+const (
+	pluginID        = "filehost-attach"
+	envelopeVersion = 1
+	keyIDBytes      = 8
+)
+
+// errUnknownKey means that a value was encrypted with a key that the plugin doesn't have, or not any more.
+var errUnknownKey = errors.New("encrypted with a key that is not configured")
+
+// errForged means that a value is damaged, or was made for another place than the one it was found in.
+var errForged = errors.New("does not decrypt where it was found")
+
+// Cipher encrypts what the plugin stores or hands out. It encrypts with its current key and decrypts with all.
+type Cipher struct {
+	current *masterKey
+	byID    map[string]*masterKey
+}
+
+// masterKey is the pseudorandom key of RFC 5869 2.2, from which each purpose derives its own.
+type masterKey struct {
+	id string
+	pr []byte
+}
+
+var _ filehost.Sealer = (*Cipher)(nil)
+
+// NewCipher makes a cipher that encrypts with current and also decrypts with others. Empty others are left out.
+func NewCipher(current filehost.Secret, others ...filehost.Secret) (*Cipher, error) {
+	if current.IsEmpty() {
+		return nil, filehost.E(filehost.NotConfigured, "The encryption key is empty.", nil)
+	}
+	c := &Cipher{byID: map[string]*masterKey{}}
+	for i, secret := range append([]filehost.Secret{current}, others...) {
+		if secret.IsEmpty() {
+			continue
+		}
+		key, err := newMasterKey(secret)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			c.current = key
+		}
+		c.byID[key.id] = key
+	}
+	return c, nil
+}
+
+func newMasterKey(secret filehost.Secret) (*masterKey, error) {
+	pr, err := hkdf.Extract(sha256.New, []byte(secret.Reveal()), []byte(pluginID))
+	if err != nil {
+		return nil, err
+	}
+	id, err := hkdf.Expand(sha256.New, pr, "key id", keyIDBytes)
+	return &masterKey{id: hex.EncodeToString(id), pr: pr}, err
+}
+
+func (k *masterKey) aead(purpose purpose) (cipher.AEAD, error) {
+	key, err := hkdf.Expand(sha256.New, k.pr, "encrypt "+string(purpose), chacha20poly1305.KeySize)
+	if err != nil {
+		return nil, err
+	}
+	return chacha20poly1305.NewX(key)
+}
+
+// purpose is what a value is for. Each purpose has keys of its own.
+type purpose string
+
+const (
+	connectionPurpose purpose = "connection"
+	lastUsePurpose    purpose = "last use"
+	signInPurpose     purpose = "sign-in"
+	heldPurpose       purpose = "held code"
+	pagePurpose       purpose = "confirmation page"
+	urlPurpose        purpose = "url"
+)
+
+// place is where a value belongs. It decrypts at no other.
+type place struct {
+	Purpose purpose
+	User    string // or what stands for the user where none is known yet
+	Host    string // the host's immutable id
+	Kind    string // of host
+}
+
+// associated is the additional data of the encryption. Lengths before the parts keep "a","bc" apart from "ab","c".
+func (p place) associated() []byte {
+	data := []byte{envelopeVersion}
+	for _, part := range []string{pluginID, string(p.Purpose), p.User, p.Host, p.Kind} {
+		data = binary.BigEndian.AppendUint32(data, uint32(len(part))) //nolint:gosec // ids, far below 4 GiB
+		data = append(data, part...)
+	}
+	return data
+}
+
+// envelope is an encrypted value as it is stored.
+type envelope struct {
+	Version    int    `json:"v"`
+	KeyID      string `json:"kid"`
+	Nonce      []byte `json:"nonce"`
+	Ciphertext []byte `json:"ciphertext"`
+}
+
+func (c *Cipher) encrypt(at place, plain []byte) (envelope, error) {
+	aead, err := c.current.aead(at.Purpose)
+	if err != nil {
+		return envelope{}, err
+	}
+	nonce := make([]byte, aead.NonceSize())
+	_, _ = rand.Read(nonce) // never fails: crypto/rand
+	return envelope{envelopeVersion, c.current.id, nonce, aead.Seal(nil, nonce, plain, at.associated())}, nil
+}
+
+func (c *Cipher) decrypt(at place, e envelope) ([]byte, error) {
+	if e.Version != envelopeVersion || len(e.Nonce) != chacha20poly1305.NonceSizeX {
+		return nil, errForged
+	}
+	key, ok := c.byID[e.KeyID]
+	if !ok {
+		return nil, errUnknownKey
+	}
+	aead, err := key.aead(at.Purpose)
+	if err != nil {
+		return nil, err
+	}
+	plain, err := aead.Open(nil, e.Nonce, e.Ciphertext, at.associated())
+	if err != nil {
+		return nil, errForged
+	}
+	return plain, nil
+}
+
+// encryptJSON returns value as an envelope for the store.
+func (c *Cipher) encryptJSON(at place, value any) ([]byte, error) {
+	plain, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	sealed, err := c.encrypt(at, plain)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(sealed)
+}
+
+// decryptJSON reads an envelope of the store into value. It fails with errUnknownKey or errForged.
+func (c *Cipher) decryptJSON(at place, raw []byte, value any) error {
+	var sealed envelope
+	if json.Unmarshal(raw, &sealed) != nil {
+		return errForged
+	}
+	plain, err := c.decrypt(at, sealed)
+	if err != nil {
+		return err
+	}
+	if json.Unmarshal(plain, value) != nil {
+		return errForged // the decoder's own words could quote the value
+	}
+	return nil
+}
+
+// Seal implements filehost.Sealer. The text is unpadded base64url (RFC 4648 5).
+func (c *Cipher) Seal(associated string, plain []byte) (string, error) {
+	sealed, err := c.encrypt(place{Purpose: urlPurpose, User: associated}, plain)
+	if err != nil {
+		return "", err
+	}
+	id, err := hex.DecodeString(sealed.KeyID)
+	if err != nil {
+		return "", err
+	}
+	text := append([]byte{envelopeVersion}, id...)
+	text = append(append(text, sealed.Nonce...), sealed.Ciphertext...)
+	return base64.RawURLEncoding.EncodeToString(text), nil
+}
+
+// Open implements filehost.Sealer.
+func (c *Cipher) Open(associated, sealed string) ([]byte, error) {
+	const header = 1 + keyIDBytes + chacha20poly1305.NonceSizeX
+	text, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
+	if err != nil || len(text) < header {
+		return nil, errForged
+	}
+	return c.decrypt(place{Purpose: urlPurpose, User: associated}, envelope{
+		Version:    int(text[0]),
+		KeyID:      hex.EncodeToString(text[1 : 1+keyIDBytes]),
+		Nonce:      text[1+keyIDBytes : header],
+		Ciphertext: text[header:],
+	})
+}

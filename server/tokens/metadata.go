@@ -1,0 +1,179 @@
+package tokens
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+const (
+	callLimit        = 10 * time.Second // of one call of the sign-in server
+	answerLimit      = 1 << 20          // bytes of one answer of it
+	metadataLifetime = time.Hour
+	metadataRetry    = time.Minute
+)
+
+// metadata is what a sign-in server publishes about itself (RFC 8414 2, OpenID Connect Discovery 3).
+type metadata struct {
+	Issuer        string   `json:"issuer"`
+	Authorize     string   `json:"authorization_endpoint"`
+	Token         string   `json:"token_endpoint"`
+	Revocation    string   `json:"revocation_endpoint"`
+	UserInfo      string   `json:"userinfo_endpoint"`
+	ClientAuth    []string `json:"token_endpoint_auth_methods_supported"`
+	IssuerInReply bool     `json:"authorization_response_iss_parameter_supported"`
+}
+
+func (m metadata) endpoints() endpoints {
+	auth := ClientAuthHeader // what a server that lists none must support (RFC 8414 2)
+	if len(m.ClientAuth) > 0 && !slices.Contains(m.ClientAuth, "client_secret_basic") {
+		auth = ClientAuthBody
+	}
+	return endpoints{m.Authorize, m.Token, m.Revocation, m.UserInfo, m.Issuer, m.IssuerInReply, auth}
+}
+
+// cachedMetadata is the last metadata read.
+type cachedMetadata struct {
+	mu     sync.Mutex
+	last   *metadata
+	readAt time.Time
+}
+
+// putOff lets the old metadata do until the server is asked again.
+func (c *cachedMetadata) putOff(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.readAt = now.Add(metadataRetry - metadataLifetime)
+}
+
+// discovered returns the metadata of the issuer: at most an hour old, or the last there was while the server can't be
+// asked.
+func (s *Store) discovered(ctx context.Context) (metadata, error) {
+	cache := &s.provider.metadata
+	cache.mu.Lock()
+	last, readAt := cache.last, cache.readAt
+	cache.mu.Unlock()
+	if last != nil && s.config.Clock.Since(readAt) < metadataLifetime {
+		return *last, nil
+	}
+	flight := s.provider.flights.DoChan("metadata", func() (any, error) {
+		if !s.begin() {
+			return nil, context.Canceled
+		}
+		defer s.running.Done()
+		return s.discover(s.config.Lifetime)
+	})
+	select {
+	case <-ctx.Done():
+		return metadata{}, s.signInServerDown(ctx.Err())
+	case result := <-flight:
+		if result.Err == nil {
+			return result.Val.(metadata), nil
+		}
+		if last != nil {
+			cache.putOff(s.config.Clock.Now())
+			return *last, nil
+		}
+		return metadata{}, s.signInServerDown(result.Err)
+	}
+}
+
+// discover reads the metadata and remembers it.
+func (s *Store) discover(ctx context.Context) (metadata, error) {
+	issuer := s.provider.OAuth.Issuer
+	found, err := s.readMetadata(ctx, strings.TrimRight(issuer, "/")+"/.well-known/openid-configuration")
+	if errors.Is(err, errNoDocument) {
+		found, err = s.readMetadata(ctx, rfc8414URL(issuer))
+	}
+	if err == nil {
+		err = s.provider.accept(found)
+	}
+	if err != nil {
+		return metadata{}, err
+	}
+	cache := &s.provider.metadata
+	cache.mu.Lock()
+	defer cache.mu.Unlock()
+	cache.last, cache.readAt = &found, s.config.Clock.Now()
+	return found, nil
+}
+
+// rfc8414URL puts the well-known part between host and path (RFC 8414 3.1).
+func rfc8414URL(issuer string) string {
+	parsed, err := url.Parse(issuer)
+	if err != nil {
+		return issuer
+	}
+	parsed.Path = "/.well-known/oauth-authorization-server" + strings.TrimRight(parsed.Path, "/")
+	return parsed.String()
+}
+
+// errNoDocument means that the server answered that there is no such document.
+var errNoDocument = errors.New("no metadata there")
+
+func (s *Store) readMetadata(ctx context.Context, address string) (metadata, error) {
+	var found metadata
+	err := s.getJSON(ctx, address, filehost.Secret{}, &found)
+	return found, err
+}
+
+// getJSON reads a JSON document of the sign-in server, with a bearer token if there is one.
+func (s *Store) getJSON(ctx context.Context, address string, bearer filehost.Secret, into any) error {
+	ctx, cancel := s.withTimeout(ctx, callLimit)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Accept", "application/json")
+	if !bearer.IsEmpty() {
+		request.Header.Set("Authorization", "Bearer "+bearer.Reveal())
+	}
+	response, err := s.config.Client.Do(request)
+	if err != nil {
+		return callFailed(ctx, err)
+	}
+	defer response.Body.Close() //nolint:errcheck // only read
+	switch {
+	case response.StatusCode == http.StatusNotFound:
+		return errNoDocument
+	case response.StatusCode != http.StatusOK:
+		return fmt.Errorf("the server answered %d", response.StatusCode)
+	}
+	if json.NewDecoder(io.LimitReader(response.Body, answerLimit)).Decode(into) != nil {
+		return errors.New("the answer is not the JSON expected") // the decoder's own words could quote the answer
+	}
+	return nil
+}
+
+// accept tells whether metadata may be used.
+func (p *provider) accept(found metadata) error {
+	if found.Issuer != p.OAuth.Issuer { // compared as they are (RFC 8414 3.3)
+		return fmt.Errorf("the metadata is of the issuer %.200q, not of %q", found.Issuer, p.OAuth.Issuer)
+	}
+	required := map[string]string{
+		"authorization_endpoint": firstOf(p.fixed.Authorize, found.Authorize),
+		"token_endpoint":         firstOf(p.fixed.Token, found.Token),
+	}
+	for name, address := range required {
+		if reason := p.rule.refusal(address); reason != "" {
+			return fmt.Errorf("the %s of the metadata %s", name, reason)
+		}
+	}
+	for name, address := range map[string]string{"revocation_endpoint": found.Revocation, "userinfo_endpoint": found.UserInfo} {
+		if reason := p.rule.refusal(address); address != "" && reason != "" {
+			return fmt.Errorf("the %s of the metadata %s", name, reason)
+		}
+	}
+	return nil
+}

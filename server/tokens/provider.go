@@ -1,0 +1,176 @@
+package tokens
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// profile is what sets the sign-in of one kind of host apart from the standard.
+type profile struct {
+	authorizePath string // below the host's address; "" = the settings or the metadata say where
+	tokenPath     string
+	clientAuth    ClientAuth
+	deadCode      []string // error codes that mean that the code is used up or expired
+	deadRefresh   []string // error codes that mean that the refresh token is
+}
+
+// profiles are the hosts that are sign-in servers themselves, by filehost.Host.Kind.
+var profiles = map[string]profile{
+	"nextcloud": {
+		authorizePath: "/index.php/apps/oauth2/authorize",
+		tokenPath:     "/index.php/apps/oauth2/api/v1/token",
+		clientAuth:    ClientAuthBody,
+		deadCode:      []string{"invalid_grant", "invalid_request"},
+		deadRefresh:   []string{"invalid_grant", "invalid_request"},
+	},
+	"owncloud": {
+		authorizePath: "/index.php/apps/oauth2/authorize",
+		tokenPath:     "/index.php/apps/oauth2/api/v1/token",
+		clientAuth:    ClientAuthHeader,
+		deadCode:      []string{"invalid_grant"},
+		deadRefresh:   []string{"invalid_grant"},
+	},
+}
+
+// standard is the profile of every other sign-in server (RFC 6749).
+var standard = profile{deadCode: []string{"invalid_grant"}, deadRefresh: []string{"invalid_grant"}}
+
+// endpoints are where a sign-in server answers.
+type endpoints struct {
+	Authorize  string
+	Token      string
+	Revocation string // "" = the server revokes nothing
+	UserInfo   string // "" = it has none (OpenID Connect Core 5.3)
+	Issuer     string // "" = unknown
+	IssuerSent bool   // callbacks carry iss (RFC 9207 3)
+	ClientAuth ClientAuth
+}
+
+// provider is the configured sign-in server.
+type provider struct {
+	profile profile
+	OAuth   OAuth
+	server  string // its origin; credentials are bound to it
+	fixed   endpoints
+	rule    urlRule
+
+	flights  singleflight.Group
+	metadata cachedMetadata
+}
+
+// newProvider checks the settings and derives what they leave out.
+func newProvider(config Config) (*provider, error) {
+	p := &provider{profile: standard, OAuth: config.OAuth, rule: urlRule{config.AllowHTTP}}
+	// An issuer is a sign-in server of its own, beside the host.
+	if known, ok := profiles[config.Host.Kind]; ok && config.OAuth.Issuer == "" {
+		p.profile = known
+	}
+	p.fixed = endpoints{
+		Authorize:  firstOf(config.OAuth.AuthorizeURL, below(config.Host.BaseURL, p.profile.authorizePath)),
+		Token:      firstOf(config.OAuth.TokenURL, below(config.Host.BaseURL, p.profile.tokenPath)),
+		Revocation: config.OAuth.RevocationURL,
+		ClientAuth: ClientAuth(firstOf(string(config.OAuth.ClientAuth), string(p.profile.clientAuth))),
+	}
+	p.server = originOf(firstOf(config.OAuth.Issuer, p.fixed.Token))
+	return p, p.check()
+}
+
+func (p *provider) check() error {
+	complain := func(message string) error { return filehost.E(filehost.NotConfigured, message, nil) }
+	switch {
+	case p.OAuth.ClientID == "":
+		return complain("The OAuth client id is empty.")
+	case p.OAuth.Issuer == "" && p.fixed.Authorize == "":
+		return complain("This kind of file host needs an OAuth issuer or an OAuth authorize URL.")
+	case p.OAuth.Issuer == "" && p.fixed.Token == "":
+		return complain("This kind of file host needs an OAuth issuer or an OAuth token URL.")
+	}
+	for _, setting := range []struct{ name, address string }{
+		{"OAuth issuer", p.OAuth.Issuer},
+		{"OAuth authorize URL", p.fixed.Authorize},
+		{"OAuth token URL", p.fixed.Token},
+		{"OAuth revocation URL", p.fixed.Revocation},
+	} {
+		if reason := p.rule.refusal(setting.address); setting.address != "" && reason != "" {
+			return complain("The " + setting.name + " " + reason + ".")
+		}
+	}
+	return nil
+}
+
+// endpoints returns where the server answers. It asks the server itself when the settings leave that to its metadata.
+func (s *Store) endpoints(ctx context.Context) (endpoints, error) {
+	p := s.provider
+	found := p.fixed
+	if p.OAuth.Issuer != "" {
+		published, err := s.discovered(ctx)
+		if err != nil {
+			return endpoints{}, err
+		}
+		found = published.endpoints()
+		found.Authorize = firstOf(p.fixed.Authorize, found.Authorize)
+		found.Token = firstOf(p.fixed.Token, found.Token)
+		found.Revocation = firstOf(p.fixed.Revocation, found.Revocation)
+		found.ClientAuth = ClientAuth(firstOf(string(p.fixed.ClientAuth), string(found.ClientAuth)))
+	}
+	if p.OAuth.ClientSecret.IsEmpty() {
+		found.ClientAuth = ClientAuthBody // a public client sends its id alone (RFC 6749 3.2.1)
+	}
+	return found, nil
+}
+
+// client is the registration in the terms of the library. Its auth style is never left to trial and error.
+func (s *Store) client(at endpoints, redirectURI string) *oauth2.Config {
+	style := oauth2.AuthStyleInHeader
+	if at.ClientAuth == ClientAuthBody {
+		style = oauth2.AuthStyleInParams
+	}
+	return &oauth2.Config{
+		ClientID:     s.provider.OAuth.ClientID,
+		ClientSecret: s.provider.OAuth.ClientSecret.Reveal(),
+		Endpoint:     oauth2.Endpoint{AuthURL: at.Authorize, TokenURL: at.Token, AuthStyle: style},
+		RedirectURL:  redirectURI,
+		Scopes:       s.provider.OAuth.Scopes,
+	}
+}
+
+// urlRule says which URLs a sign-in server may have. Which addresses may be dialled is the client's to decide.
+type urlRule struct{ allowHTTP bool }
+
+// refusal completes the sentence "The URL ..."; "" = it is fine.
+func (r urlRule) refusal(raw string) string {
+	parsed, err := url.Parse(raw)
+	switch {
+	case err != nil, parsed.Host == "":
+		return "is not a URL"
+	case parsed.Scheme != "https" && (parsed.Scheme != "http" || !r.allowHTTP):
+		return "must start with https://"
+	case parsed.User != nil:
+		return "must not hold a user name"
+	case parsed.Fragment != "":
+		return "must not hold a #" // RFC 6749 3.1, 3.2
+	}
+	return ""
+}
+
+func below(base *url.URL, path string) string {
+	if path == "" {
+		return ""
+	}
+	return strings.TrimRight(base.String(), "/") + path
+}
+
+func firstOf(values ...string) string {
+	for _, value := range values {
+		if value != "" {
+			return value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,272 @@
+package tokens
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// The grants, as a record and the connection's owner know them.
+const (
+	codeGrant     = "authorization_code"
+	passwordGrant = "password"
+)
+
+// state is where a record stands.
+type state string
+
+// The states that are stored.
+const (
+	active        state = "active"
+	refreshing    state = "refreshing"    // one node, which Lease names, spends the refresh token
+	dead          state = "dead"          // the host or the sign-in server no longer accepts it
+	disconnecting state = "disconnecting" // a tombstone: nothing of before comes back
+)
+
+// The states of an entry that has no usable record.
+const (
+	absent     state = ""
+	foreign    state = "foreign"    // made for another origin, client or sign-in server than is configured now
+	unreadable state = "unreadable" // encrypted with a key that is gone, or not made for this place
+)
+
+// generation tells one credential from its successor. Its first 16 digits grow with every connect and every refresh.
+type generation string
+
+const serialDigits = 16
+
+// next returns a generation after g. It starts from the time, so that it also comes after those of a connection that is
+// already deleted.
+func (g generation) next(now time.Time) generation {
+	serial := now.UnixMilli()
+	var last int64
+	if _, err := fmt.Sscanf(string(g.serial()), "%016x", &last); err == nil && last >= serial {
+		serial = last + 1
+	}
+	return generation(fmt.Sprintf("%016x-%s", serial, rand.Text()))
+}
+
+func (g generation) serial() generation { return g[:min(len(g), serialDigits)] }
+
+// after tells whether g replaces other.
+func (g generation) after(other generation) bool { return g.serial() > other.serial() }
+
+// lease says who is spending the refresh token.
+type lease struct {
+	Owner    string    `json:"owner"`
+	Deadline time.Time `json:"deadline"`
+	Attempt  int       `json:"attempt"` // 2: the owner has taken it over from one who never came back
+}
+
+// record is what is kept of a user's connection.
+type record struct {
+	State      state      `json:"state"`
+	Generation generation `json:"generation"`
+	Connection string     `json:"connection"`
+	Grant      string     `json:"grant"`
+	Account    string     `json:"account,omitempty"`
+	Since      time.Time  `json:"since"`
+	Lease      *lease     `json:"lease,omitempty"` // refreshing only
+
+	// What the credential was made for.
+	Origin   string `json:"origin"`
+	ClientID string `json:"client_id,omitempty"`
+	Server   string `json:"server,omitempty"` // origin of the sign-in server
+
+	// Code grant.
+	AccessToken  filehost.Secret `json:"-"`
+	RefreshToken filehost.Secret `json:"-"`            // empty when the server gave none
+	UsableUntil  time.Time       `json:"usable_until"` // by the clock of who received the token; zero = until it is rejected
+
+	// Password.
+	Username string          `json:"username,omitempty"`
+	Password filehost.Secret `json:"-"`
+}
+
+// Format implements fmt.Formatter without the secrets, whatever holds the record.
+func (r record) Format(out fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(out, "record(%s %s %s)", r.Grant, r.State, r.Generation)
+}
+
+// plainRecord is a record with its secrets spelled out. It exists only between the record and the cipher.
+type plainRecord struct {
+	record
+	AccessToken  string `json:"access_token,omitempty"`
+	RefreshToken string `json:"refresh_token,omitempty"`
+	Password     string `json:"password,omitempty"`
+}
+
+// Format implements fmt.Formatter without the secrets.
+func (p plainRecord) Format(out fmt.State, verb rune) { p.record.Format(out, verb) }
+
+func (r record) credential() filehost.Credential {
+	credential := filehost.Credential{
+		Scheme:     filehost.Bearer,
+		Secret:     r.AccessToken,
+		Account:    r.Account,
+		Connection: r.Connection,
+		Generation: string(r.Generation),
+	}
+	if r.Grant == passwordGrant {
+		credential.Scheme, credential.Username, credential.Secret = filehost.Basic, r.Username, r.Password
+	}
+	return credential
+}
+
+func (r record) renewable() bool { return r.Grant == codeGrant && !r.RefreshToken.IsEmpty() }
+
+func (r record) usable(now time.Time) bool {
+	return r.UsableUntil.IsZero() || now.Before(r.UsableUntil)
+}
+
+// as returns the record in another state, held by nobody. A dead one keeps its tokens, to be revoked, and no password.
+func (r record) as(next state) record {
+	r.State, r.Lease = next, nil
+	if next == dead {
+		r.Password = filehost.Secret{}
+	}
+	return r
+}
+
+// entry is a record as it was read, with the bytes that a compare-and-set needs.
+type entry struct {
+	record
+	raw   []byte
+	cause error // unreadable: errUnknownKey or errForged
+}
+
+// load reads a user's record. It fails only when the store does.
+func (s *Store) load(ctx context.Context, userID string) (entry, error) {
+	raw, err := s.config.KV.Get(ctx, s.key("conn_", userID))
+	if err != nil {
+		return entry{}, storeFailed(err)
+	}
+	if raw == nil {
+		return entry{}, nil
+	}
+	var plain plainRecord
+	if err := s.config.Cipher.decryptJSON(s.place(connectionPurpose, userID), raw, &plain); err != nil {
+		return entry{record: record{State: unreadable}, raw: raw, cause: err}, nil
+	}
+	found := plain.record
+	found.AccessToken = filehost.NewSecret(plain.AccessToken)
+	found.RefreshToken = filehost.NewSecret(plain.RefreshToken)
+	found.Password = filehost.NewSecret(plain.Password)
+	if found.State != disconnecting && !s.made(found) {
+		found = record{State: foreign, Generation: found.Generation}
+	}
+	return entry{record: found, raw: raw}, nil
+}
+
+// made tells whether a record was made for what is configured now.
+func (s *Store) made(r record) bool {
+	switch {
+	case r.Origin != s.config.Host.Origin():
+		return false
+	case r.Grant == codeGrant:
+		return s.provider != nil && r.ClientID == s.config.OAuth.ClientID && r.Server == s.provider.server
+	}
+	return true
+}
+
+// swap replaces what was read by next, and returns the new entry, if nobody has changed it in between.
+func (s *Store) swap(ctx context.Context, userID string, read entry, next record) (entry, bool, error) {
+	return s.swapFor(ctx, userID, read, next, 0)
+}
+
+func (s *Store) swapFor(ctx context.Context, userID string, read entry, next record, ttl time.Duration) (entry, bool, error) {
+	raw, err := s.config.Cipher.encryptJSON(s.place(connectionPurpose, userID), plainRecord{
+		record:       next,
+		AccessToken:  next.AccessToken.Reveal(),
+		RefreshToken: next.RefreshToken.Reveal(),
+		Password:     next.Password.Reveal(),
+	})
+	if err != nil {
+		return entry{}, false, filehost.E(filehost.Internal, "The connection could not be encrypted.", err)
+	}
+	won, err := s.config.KV.CompareAndSet(ctx, s.key("conn_", userID), read.raw, raw, ttl)
+	if err != nil {
+		return entry{}, false, storeFailed(err)
+	}
+	return entry{record: next, raw: raw}, won, nil
+}
+
+// key names a value of the store in at most 50 characters, the limit of old servers, and tells nothing about whose it is.
+func (s *Store) key(prefix, id string) string {
+	hash := sha256.Sum256(fmt.Appendf(nil, "%s|%s", s.config.Host.ID, id))
+	return prefix + base64.RawURLEncoding.EncodeToString(hash[:])
+}
+
+func (s *Store) place(purpose purpose, userID string) place {
+	return place{Purpose: purpose, User: userID, Host: s.config.Host.ID, Kind: s.config.Host.Kind}
+}
+
+// save keeps a new connection in place of whatever there was.
+func (s *Store) save(ctx context.Context, userID string, fresh record) error {
+	now := s.config.Clock.Now().UTC()
+	fresh.State, fresh.Connection, fresh.Since, fresh.Origin = active, rand.Text(), now, s.config.Host.Origin()
+	err := s.contest(ctx, func() (bool, error) {
+		read, err := s.load(ctx, userID)
+		if err != nil {
+			return false, err
+		}
+		fresh.Generation = read.Generation.next(now)
+		_, won, err := s.swap(ctx, userID, read, fresh)
+		return won, err
+	})
+	if err == nil {
+		s.unsaved.drop(userID)
+		s.used.forget(userID)
+	}
+	return err
+}
+
+const (
+	contestRounds = 50
+	contestPause  = 100 * time.Millisecond
+)
+
+// contest repeats a read and compare-and-set until it is won. Losing means that another was quicker, or that the read
+// came from a replica that lags behind.
+func (s *Store) contest(ctx context.Context, round func() (won bool, err error)) error {
+	for range contestRounds {
+		won, err := round()
+		if won || err != nil {
+			return err
+		}
+		if err := s.pause(ctx, contestPause); err != nil {
+			return storeFailed(err)
+		}
+	}
+	return storeFailed(errors.New("the compare-and-set was lost too often"))
+}
+
+// Connection implements filehost.Connections.
+func (s *Store) Connection(ctx context.Context, userID string) (filehost.Connection, error) {
+	found, err := s.load(ctx, userID)
+	if err != nil {
+		return filehost.Connection{}, err
+	}
+	connection := filehost.Connection{Account: found.Account, Grant: found.Grant, Since: found.Since}
+	switch found.State {
+	case active, refreshing:
+		connection.State = filehost.Connected
+		if found.Grant == codeGrant && !found.renewable() && !found.usable(s.config.Clock.Now()) {
+			connection.State = filehost.Reconnect
+		}
+	case dead:
+		connection.State = filehost.Reconnect
+	case unreadable:
+		return filehost.Connection{State: filehost.Reconnect}, nil
+	default:
+		return filehost.Connection{State: filehost.Disconnected}, nil
+	}
+	connection.LastUsed, err = s.lastUsed(ctx, userID, found.Since)
+	return connection, err
+}

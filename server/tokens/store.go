@@ -1,0 +1,155 @@
+// Package tokens is the runtime-side token exchange: it gives each Mattermost user credentials of his own at the file
+// host, keeps them encrypted in the store that all nodes share, and renews them once, whichever node needs them first.
+// One file is one grant (authorization_code.go, password.go); the rest is what the grants share.
+package tokens
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// Method is how users sign in.
+type Method string
+
+// The methods.
+const (
+	MethodOAuth    Method = "oauth"    // authorization code with PKCE (RFC 6749 4.1, RFC 7636)
+	MethodPassword Method = "password" // user name and app password
+)
+
+// ClientAuth is how the plugin authenticates itself at the token endpoint (RFC 6749 2.3.1).
+type ClientAuth string
+
+// The ways. Exactly one is ever tried, so that one failing call is one request.
+const (
+	ClientAuthDefault ClientAuth = ""       // what the kind of host or the metadata says
+	ClientAuthHeader  ClientAuth = "header" // client_secret_basic
+	ClientAuthBody    ClientAuth = "body"   // client_secret_post
+)
+
+// OAuth is the plugin's registration at the sign-in server. What is empty is derived from the kind of host, or read from
+// the metadata of Issuer.
+type OAuth struct {
+	ClientID      string
+	ClientSecret  filehost.Secret // empty for a public client
+	ClientAuth    ClientAuth
+	Issuer        string // RFC 8414 2
+	AuthorizeURL  string
+	TokenURL      string
+	RevocationURL string // RFC 7009
+	Scopes        []string
+}
+
+// Config is what a Store works with.
+type Config struct {
+	Host        filehost.Host
+	Method      Method
+	OAuth       OAuth  // MethodOAuth only
+	RedirectURI string // MethodOAuth only: the callback route of this host
+	AllowHTTP   bool   // the admin lets plain http through
+
+	KV     filehost.KV
+	Cipher *Cipher
+	Client *http.Client // filters addresses; must follow no redirect
+	// Account asks the host who a credential belongs to: "" where the host can't tell, CredentialRejected when it
+	// doesn't accept the credential.
+	Account func(ctx context.Context, credential filehost.Credential) (string, error)
+
+	Lifetime context.Context // the plugin's own
+	Node     string          // names this process among the nodes
+	Clock    clockwork.Clock
+	Log      *slog.Logger // nil = discard
+}
+
+// Store implements filehost.Tokens and filehost.Connections for one host. It is safe for concurrent use.
+type Store struct {
+	config   Config
+	provider *provider
+	flights  singleflight.Group
+	unsaved  unsaved
+	used     lastUses
+	refused  atomic.Bool // the sign-in server's last word on the client was no
+
+	starting sync.Mutex
+	running  sync.WaitGroup // refreshes and writes that outlive their callers
+}
+
+var (
+	_ filehost.Tokens      = (*Store)(nil)
+	_ filehost.Connections = (*Store)(nil)
+)
+
+// New returns a Store. It calls no one. It fails with NotConfigured, and a message for the admin, when a URL of the
+// configuration can't be used.
+func New(config Config) (*Store, error) {
+	if config.Log == nil {
+		config.Log = slog.New(slog.DiscardHandler)
+	}
+	client := *config.Client
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	config.Client = &client
+
+	store := &Store{config: config, unsaved: unsaved{byUser: map[string]record{}}, used: lastUses{byUser: map[string]time.Time{}}}
+	if config.Method == MethodPassword {
+		return store, nil
+	}
+	var err error
+	store.provider, err = newProvider(config)
+	return store, err
+}
+
+// Wait returns when no refresh and no write is under way any more. Call it after Config.Lifetime has ended; a refresh
+// that has begun by then is still finished and saved, so that no spent refresh token is all that is left.
+func (s *Store) Wait() {
+	// No begin after this one succeeds, since Lifetime has ended.
+	s.starting.Lock()
+	s.starting.Unlock() //nolint:staticcheck // the empty section orders Wait behind the last begin
+	s.running.Wait()
+}
+
+// begin registers work that outlives its caller. It reports false when the plugin is stopping. The work ends with
+// s.running.Done.
+func (s *Store) begin() bool {
+	s.starting.Lock()
+	defer s.starting.Unlock()
+	if s.config.Lifetime.Err() != nil {
+		return false
+	}
+	s.running.Add(1)
+	return true
+}
+
+// Format implements fmt.Formatter: a Store holds secrets and prints none.
+func (s *Store) Format(state fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(state, "tokens.Store(%s)", s.config.Host.ID)
+}
+
+// withTimeout is context.WithTimeout on the injected clock.
+func (s *Store) withTimeout(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := s.config.Clock.AfterFunc(limit, func() { cancel(context.DeadlineExceeded) })
+	return ctx, func() {
+		timer.Stop()
+		cancel(nil)
+	}
+}
+
+// originOf is the origin of a URL (RFC 6454 4); "" for what is none.
+func originOf(raw string) string {
+	parsed, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return parsed.Scheme + "://" + parsed.Host
+}

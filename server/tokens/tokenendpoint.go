@@ -1,0 +1,201 @@
+package tokens
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// expiryMargin is taken off a token's lifetime, but never more than half of it: for the way to the host, and for its
+// clock.
+const expiryMargin = 45 * time.Second
+
+// tokenErrorCodes are the codes of RFC 6749 5.2. Only these are repeated: a server may put anything into its answer.
+var tokenErrorCodes = []string{
+	"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
+}
+
+// tokenError is a failed call of the token endpoint. It holds nothing of the request, and of the answer only the status
+// and a known error code.
+type tokenError struct {
+	Status int    // 0 = no answer
+	Code   string // one of tokenErrorCodes, or ""
+	Err    error  // why there is no answer, or none that can be read
+}
+
+// Error implements error.
+func (e *tokenError) Error() string {
+	switch {
+	case e.Status == 0:
+		return fmt.Sprintf("token endpoint: %v", e.Err)
+	case e.Code == "":
+		return fmt.Sprintf("token endpoint: status %d without a known error code", e.Status)
+	}
+	return fmt.Sprintf("token endpoint: status %d, %s", e.Status, e.Code)
+}
+
+// Unwrap gives the cause to errors.Is and errors.As.
+func (e *tokenError) Unwrap() error { return e.Err }
+
+// failedWith tells whether a call failed with one of these codes.
+func failedWith(err error, codes ...string) bool {
+	var failed *tokenError
+	return errors.As(err, &failed) && failed.Code != "" && slices.Contains(codes, failed.Code)
+}
+
+// issued is what a token endpoint gave (RFC 6749 5.1).
+type issued struct {
+	AccessToken  filehost.Secret
+	RefreshToken filehost.Secret // the one sent where the answer has none
+	UsableUntil  time.Time       // zero = until it is rejected
+	Account      string          // "" = the answer names no user
+	Scope        []string        // nil = the answer names no scope
+}
+
+// redeem exchanges a code (RFC 6749 4.1.3, RFC 7636 4.5). It makes one request.
+func (s *Store) redeem(ctx context.Context, at endpoints, begun signIn, code string) (issued, error) {
+	return s.askTokens(ctx, func(ctx context.Context) (*oauth2.Token, error) {
+		return s.client(at, begun.RedirectURI).Exchange(ctx, code, oauth2.VerifierOption(begun.Verifier))
+	})
+}
+
+// spend exchanges a refresh token (RFC 6749 6). It makes one request.
+func (s *Store) spend(ctx context.Context, at endpoints, refreshToken filehost.Secret) (issued, error) {
+	return s.askTokens(ctx, func(ctx context.Context) (*oauth2.Token, error) {
+		return s.client(at, "").TokenSource(ctx, &oauth2.Token{RefreshToken: refreshToken.Reveal()}).Token()
+	})
+}
+
+func (s *Store) askTokens(ctx context.Context, call func(context.Context) (*oauth2.Token, error)) (issued, error) {
+	ctx, cancel := s.withTimeout(ctx, callLimit)
+	defer cancel()
+	token, err := call(context.WithValue(ctx, oauth2.HTTPClient, s.config.Client))
+	if err != nil {
+		return issued{}, s.tokenCallFailed(ctx, err)
+	}
+	s.refused.Store(false)
+	if !strings.EqualFold(token.Type(), string(filehost.Bearer)) || !sendable(token.AccessToken) {
+		return issued{}, &tokenError{Err: errors.New("the token is not one that can be used as a bearer token")}
+	}
+	result := issued{
+		AccessToken:  filehost.NewSecret(token.AccessToken),
+		RefreshToken: filehost.NewSecret(token.RefreshToken),
+		UsableUntil:  usableUntil(s.config.Clock.Now(), lifetime(token)),
+	}
+	result.Account, _ = token.Extra("user_id").(string)
+	if scope, _ := token.Extra("scope").(string); scope != "" {
+		result.Scope = strings.Fields(scope)
+	}
+	return result, nil
+}
+
+// tokenCallFailed strips a library's error, which holds the whole answer, to what may be known of it.
+func (s *Store) tokenCallFailed(ctx context.Context, err error) error {
+	var answer *oauth2.RetrieveError
+	var transport *url.Error
+	switch {
+	case errors.As(err, &answer):
+		failed := &tokenError{Status: answer.Response.StatusCode}
+		if slices.Contains(tokenErrorCodes, answer.ErrorCode) {
+			failed.Code = answer.ErrorCode
+		}
+		if clientRefused(failed) && s.refused.CompareAndSwap(false, true) {
+			s.config.Log.Error(clientRefusedMessage, "host", s.config.Host.ID, "code", failed.Code)
+		}
+		return failed
+	case errors.As(err, &transport):
+		return &tokenError{Err: callFailed(ctx, err)}
+	}
+	return &tokenError{Err: errors.New("the answer can't be read")}
+}
+
+const clientRefusedMessage = "The sign-in server refused the plugin's client id or secret."
+
+func clientRefused(err error) bool { return failedWith(err, "invalid_client", "unauthorized_client") }
+
+// callFailed is the reason of a call that got no answer, without the URL, and with the time-out named as such.
+func callFailed(ctx context.Context, err error) error {
+	var transport *url.Error
+	switch {
+	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
+		return fmt.Errorf("no answer in time: %w", context.DeadlineExceeded)
+	case errors.As(err, &transport):
+		return transport.Err
+	}
+	return err
+}
+
+// lifetime is expires_in; 0 when the server doesn't say.
+func lifetime(token *oauth2.Token) time.Duration {
+	seconds := token.ExpiresIn
+	if seconds == 0 { // an answer that is not JSON
+		switch given := token.Extra("expires_in").(type) {
+		case int64:
+			seconds = given
+		case string:
+			seconds, _ = strconv.ParseInt(given, 10, 32)
+		}
+	}
+	return time.Duration(max(0, min(seconds, 1<<31))) * time.Second
+}
+
+func usableUntil(received time.Time, lifetime time.Duration) time.Time {
+	if lifetime == 0 {
+		return time.Time{}
+	}
+	return received.Add(lifetime - min(expiryMargin, lifetime/2)).UTC()
+}
+
+// sendable tells whether a token fits into a header (RFC 6749 A.12).
+func sendable(token string) bool {
+	for i := range len(token) {
+		if token[i] < ' ' || token[i] > '~' {
+			return false
+		}
+	}
+	return token != ""
+}
+
+// revoke revokes a token as well as it can (RFC 7009 2.1).
+func (s *Store) revoke(ctx context.Context, at endpoints, token filehost.Secret, hint string) {
+	if token.IsEmpty() || at.Revocation == "" {
+		return
+	}
+	ctx, cancel := s.withTimeout(ctx, callLimit)
+	defer cancel()
+	form := url.Values{"token": {token.Reveal()}, "token_type_hint": {hint}}
+	id, secret := s.provider.OAuth.ClientID, s.provider.OAuth.ClientSecret
+	if at.ClientAuth == ClientAuthBody {
+		form.Set("client_id", id)
+		if !secret.IsEmpty() {
+			form.Set("client_secret", secret.Reveal())
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, at.Revocation, strings.NewReader(form.Encode()))
+	if err != nil {
+		return
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if at.ClientAuth != ClientAuthBody {
+		request.SetBasicAuth(url.QueryEscape(id), url.QueryEscape(secret.Reveal())) // RFC 6749 2.3.1
+	}
+	response, err := s.config.Client.Do(request)
+	if err != nil {
+		s.config.Log.Warn("A token could not be revoked.", "host", s.config.Host.ID, "error", callFailed(ctx, err).Error())
+		return
+	}
+	_ = response.Body.Close()
+	if response.StatusCode/100 != 2 {
+		s.config.Log.Warn("A token could not be revoked.", "host", s.config.Host.ID, "status", response.StatusCode)
+	}
+}
