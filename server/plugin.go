@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,6 +28,7 @@ type Plugin struct {
 	clock    clockwork.Clock
 	node     string
 	copies   *filehost.Copies
+	siteURL  func() string
 	api      *api.Handler
 
 	configuring sync.Mutex // orders changes of the configuration
@@ -43,11 +43,12 @@ func (p *Plugin) OnActivate() error {
 	p.node = newNode()
 	p.copies = filehost.NewCopies()
 	server := mattermost.New(mattermost.Config{API: p.API, Clock: p.clock})
+	p.siteURL = server.SiteURL
 	p.api = api.New(api.Config{
 		Lifetime:      p.lifetime,
 		Runtime:       func() api.Runtime { return p.current.Load().Runtime },
 		User:          server.User,
-		SiteURL:       p.siteURL,
+		SiteURL:       server.SiteURL,
 		Version:       version,
 		ServerVersion: p.API.GetServerVersion(),
 		OpenAPI:       assets.OpenAPI,
@@ -75,13 +76,6 @@ func (p *Plugin) OnDeactivate() error {
 // ServeHTTP implements plugin.Hooks.
 func (p *Plugin) ServeHTTP(c *plugin.Context, w http.ResponseWriter, r *http.Request) {
 	p.api.ServeHTTP(w, api.WithRequestID(r, c.RequestId))
-}
-
-func (p *Plugin) siteURL() string {
-	if site := p.API.GetConfig().ServiceSettings.SiteURL; site != nil {
-		return strings.TrimSuffix(*site, "/")
-	}
-	return ""
 }
 
 // configure reads the settings and puts what follows from them in the place of what was there.

@@ -15,7 +15,7 @@ func (s *Server) MayAttach(_ context.Context, userID, channelID, rootID string) 
 	if err := validIDs(channelID, rootID); err != nil {
 		return err
 	}
-	if !*s.API.GetConfig().FileSettings.EnableFileAttachments {
+	if !value(s.API.GetConfig().FileSettings.EnableFileAttachments) {
 		return filehost.E(filehost.Forbidden, "File attachments are switched off on this Mattermost server.", nil)
 	}
 	if user, appErr := s.API.GetUser(userID); appErr != nil || user.DeleteAt != 0 {

@@ -5,6 +5,7 @@ package mattermost
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -52,6 +53,14 @@ func (s *Server) User(_ context.Context, userID string) (filehost.User, error) {
 	}, nil
 }
 
+// SiteURL returns the site's address without a trailing slash, with its subpath; "" when it isn't set.
+func (s *Server) SiteURL() string {
+	if config := s.API.GetConfig(); config != nil {
+		return strings.TrimSuffix(value(config.ServiceSettings.SiteURL), "/")
+	}
+	return ""
+}
+
 // Limits implements filehost.Mattermost.
 func (s *Server) Limits(context.Context) (filehost.Limits, error) {
 	config := s.API.GetConfig()
@@ -59,12 +68,20 @@ func (s *Server) Limits(context.Context) (filehost.Limits, error) {
 		return filehost.Limits{}, errors.New("the server gave no configuration")
 	}
 	return filehost.Limits{
-		FileSize:       *config.FileSettings.MaxFileSize,
+		FileSize:       value(config.FileSettings.MaxFileSize),
 		FilesPerPost:   filesPerPost,
 		MessageLength:  model.PostMessageMaxRunesV2,
-		ImagePixels:    *config.FileSettings.MaxImageResolution,
-		RequestTimeout: time.Duration(min(*config.ServiceSettings.ReadTimeout, *config.ServiceSettings.WriteTimeout)) * time.Second,
+		ImagePixels:    value(config.FileSettings.MaxImageResolution),
+		RequestTimeout: time.Duration(min(value(config.ServiceSettings.ReadTimeout), value(config.ServiceSettings.WriteTimeout))) * time.Second,
 	}, nil
+}
+
+// value reads a setting: one that is zero, false or empty arrives as nil over the plugin RPC.
+func value[T any](setting *T) (zero T) {
+	if setting == nil {
+		return zero
+	}
+	return *setting
 }
 
 // ConnectionChanged implements filehost.Mattermost: the event is named custom_filehost-attach_connection.

@@ -42,7 +42,7 @@ type routeKey struct{ siteURL, listen, security, certificate string }
 
 func keyOf(config *model.Config) routeKey {
 	settings := config.ServiceSettings
-	return routeKey{*settings.SiteURL, *settings.ListenAddress, *settings.ConnectionSecurity, *settings.TLSCertFile}
+	return routeKey{value(settings.SiteURL), value(settings.ListenAddress), value(settings.ConnectionSecurity), value(settings.TLSCertFile)}
 }
 
 // route returns a route that has been seen to lead to this very server, or an error that says what each try met.
