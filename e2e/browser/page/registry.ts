@@ -1,0 +1,76 @@
+import type {ComponentType, ReactElement} from 'react';
+
+/** An item of the paperclip menu. */
+export type UploadMethod = {
+    icon: ReactElement;
+    action: (upload: (files: File[]) => void) => void;
+    text: ReactElement | string;
+};
+
+type Plugin = {initialize: (registry: Registry, store: unknown) => void};
+
+/**
+ * The part of the web client's plugin registry that plugins of this project may
+ * use. A call of anything else fails, as it does in a web client that lacks it.
+ */
+export class Registry {
+    readonly roots: ComponentType[] = [];
+    readonly uploadMethods: UploadMethod[] = [];
+    readonly handlers = new Map<string, (message: unknown) => void>();
+    readonly translations: ((locale: string) => Record<string, string>)[] = [];
+
+    registerRootComponent(component: ComponentType): string {
+        this.roots.push(component);
+        return `root-${this.roots.length}`;
+    }
+
+    registerFileUploadMethod(icon: ReactElement, action: UploadMethod['action'], text: UploadMethod['text']): string {
+        this.uploadMethods.push({icon, action, text});
+        return `upload-${this.uploadMethods.length}`;
+    }
+
+    registerWebSocketEventHandler(event: string, handler: (message: unknown) => void): void {
+        this.handlers.set(event, handler);
+    }
+
+    registerTranslations(translationsOf: (locale: string) => Record<string, string>): void {
+        this.translations.push(translationsOf);
+    }
+
+    /** The messages of all plugins in a locale. */
+    messages(locale: string): Record<string, string> {
+        return Object.assign({}, ...this.translations.map((translationsOf) => translationsOf(locale))) as Record<string, string>;
+    }
+}
+
+/** Runs the scripts of all plugins that the server offers, and hands each plugin the registry. */
+export async function loadPlugins(site: string, store: unknown): Promise<Registry> {
+    const registry = new Registry();
+    const answer = await fetch(`${site}/api/v4/plugins/webapp`, {credentials: 'same-origin'});
+    const manifests = await answer.json() as {id: string; webapp: {bundle_path: string}}[];
+
+    for (const {id, webapp} of manifests) {
+        const plugin = await run(id, site + webapp.bundle_path);
+        plugin.initialize(registry, store);
+    }
+    return registry;
+}
+
+/** Loads a plugin's script and waits for its call of `registerPlugin`. */
+function run(id: string, address: string): Promise<Plugin> {
+    return new Promise((resolve, reject) => {
+        Object.assign(window, {
+            registerPlugin: (registered: string, plugin: Plugin) => {
+                if (registered === id) {
+                    resolve(plugin);
+                }
+            },
+        });
+        const script = document.createElement('script');
+        script.src = address;
+        script.onerror = () => {
+            reject(new Error(`${address} cannot be loaded`));
+        };
+        document.head.append(script);
+    });
+}

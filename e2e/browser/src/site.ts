@@ -1,0 +1,66 @@
+import {randomBytes} from 'node:crypto';
+
+/** Settings of the plugin, by their names in lower case. */
+export type Settings = Record<string, unknown>;
+
+/** A person with an account on the Mattermost server. */
+export type Person = {username: string; password: string};
+
+/** The account at the file host that people connect to. */
+export type HostAccount = {username: string; password: string};
+
+/** The running Mattermost server, as its admin sees it. */
+export class Site {
+    readonly url = fromEnvironment('SITE_URL').replace(/\/$/, '');
+    readonly hostAccount: HostAccount = {username: fromEnvironment('FILEHOST_USER'), password: fromEnvironment('FILEHOST_PASSWORD')};
+
+    readonly #adminToken = fromEnvironment('ADMIN_TOKEN');
+
+    /** Creates an account that nobody has used yet. */
+    async createPerson(): Promise<Person> {
+        const name = `browser${randomBytes(6).toString('hex')}`;
+        const person = {username: name, password: `Pw-${randomBytes(12).toString('hex')}`};
+        await this.#call('POST', '/users', {...person, email: `${name}@example.com`});
+        return person;
+    }
+
+    /** Runs `work` while the plugin has other settings. */
+    async withSettings(changed: Settings, work: () => Promise<void>): Promise<void> {
+        const before = await this.#settings();
+        await this.#configure({...before, ...changed});
+        try {
+            await work();
+        } finally {
+            await this.#configure(before);
+        }
+    }
+
+    async #settings(): Promise<Settings> {
+        const config = await this.#call('GET', '/config') as {PluginSettings: {Plugins: Record<string, Settings>}};
+        return config.PluginSettings.Plugins['filehost-attach'] ?? {};
+    }
+
+    async #configure(settings: Settings): Promise<void> {
+        await this.#call('PUT', '/config/patch', {PluginSettings: {Plugins: {'filehost-attach': settings}}});
+    }
+
+    async #call(method: string, route: string, body?: unknown): Promise<unknown> {
+        const answer = await fetch(`${this.url}/api/v4${route}`, {
+            method,
+            headers: {Authorization: `Bearer ${this.#adminToken}`},
+            body: body === undefined ? null : JSON.stringify(body),
+        });
+        if (!answer.ok) {
+            throw new Error(`${method} ${route}: ${answer.status} ${await answer.text()}`);
+        }
+        return answer.json();
+    }
+}
+
+function fromEnvironment(name: string): string {
+    const value = process.env[name];
+    if (!value) {
+        throw new Error(`${name} is missing: these tests run against a stack, see make browser`);
+    }
+    return value;
+}

@@ -1,0 +1,126 @@
+import {existsSync, readFileSync} from 'node:fs';
+
+import AxeBuilder from '@axe-core/playwright';
+import {chromium, type Browser, type BrowserContext, type Locator, type Page} from 'playwright-core';
+import {expect} from 'vitest';
+
+import type {HostAccount, Person, Site} from './site';
+
+/** Where distributions put the browser. */
+const browsers = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'];
+
+/** The colours of the page. */
+export type Theme = 'light' | 'dark';
+
+/** Starts the browser of this machine. */
+export async function launch(): Promise<Browser> {
+    const executablePath = browsers.find((path) => path !== undefined && existsSync(path));
+    if (executablePath === undefined) {
+        throw new Error('There is no Chromium here; set CHROMIUM to the path of one.');
+    }
+    return chromium.launch({
+        executablePath,
+        chromiumSandbox: process.getuid?.() !== 0,
+        args: [
+            '--disable-background-networking',
+            '--disable-component-update',
+            '--disable-gpu',
+            '--disable-quic',
+            '--disable-sync',
+            '--no-first-run',
+        ],
+    });
+}
+
+/**
+ * A person's browser with the host page open. The page is put in at an address of
+ * the real server, so that session, CSRF token, plugin and events are the real ones.
+ */
+export class WebClient {
+    readonly #problems: string[] = [];
+
+    private constructor(readonly context: BrowserContext, readonly page: Page, readonly site: Site) {
+        page.on('pageerror', (error) => this.#problems.push(error.message));
+        page.on('console', (message) => {
+            // A refused call is reported as an error by the browser itself, too; tests see it on the page.
+            if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+                this.#problems.push(message.text());
+            }
+        });
+    }
+
+    /** Logs the person in and opens the page. */
+    static async open(browser: Browser, site: Site, person: Person, {theme = 'light', width = 1024}: {theme?: Theme; width?: number} = {}): Promise<WebClient> {
+        const context = await browser.newContext({viewport: {width, height: 640}, locale: 'en-US', reducedMotion: 'reduce'});
+        await servePage(context, site, theme);
+        const page = await context.newPage();
+        const client = new WebClient(context, page, site);
+
+        const login = await context.request.post(`${site.url}/api/v4/users/login`, {
+            data: {login_id: person.username, password: person.password},
+            headers: {'X-Requested-With': 'XMLHttpRequest'},
+        });
+        expect(login.status()).toBe(200);
+        await page.goto(`${site.url}/host-page/`);
+        return client;
+    }
+
+    /** Closes the browser and fails if the page reported an error. */
+    async close(): Promise<void> {
+        await this.context.close();
+        expect(this.#problems).toEqual([]);
+    }
+
+    /** The connect dialog. */
+    get dialog(): Locator {
+        return this.page.getByRole('dialog');
+    }
+
+    /** Opens the connect dialog from the paperclip menu. */
+    async openDialog(): Promise<void> {
+        await this.page.getByRole('button', {name: 'attachment'}).click();
+        await this.page.getByRole('link', {name: 'Attach from'}).click();
+        await this.dialog.waitFor();
+    }
+
+    button(name: string | RegExp): Locator {
+        return this.dialog.getByRole('button', {name});
+    }
+
+    /** Begins a sign-in and gives back the window that opens. */
+    async beginSignIn(): Promise<Page> {
+        const opening = this.context.waitForEvent('page');
+        await this.button(/^Connect to/).click();
+        const signIn = await opening;
+        await this.dialog.getByLabel('Code').waitFor();
+        return signIn;
+    }
+
+    /** Looks at the page as a person and as axe does. */
+    async inspect(name: string): Promise<void> {
+        await this.page.screenshot({path: `screenshots/${name}.png`, animations: 'disabled'});
+        const {violations} = await new AxeBuilder({page: this.page}).analyze();
+        expect(violations.map(({id, nodes}) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)).toEqual([]);
+    }
+}
+
+/** Fills in the sign-in form of the file host. */
+export async function signIn(page: Page, account: HostAccount): Promise<void> {
+    await page.getByLabel('User name').fill(account.username);
+    await page.getByLabel('Password').fill(account.password);
+    await page.getByRole('button', {name: 'Sign in'}).click();
+}
+
+/** Answers for the host page, with the policy for scripts that the server gives its own pages. */
+async function servePage(context: BrowserContext, site: Site, theme: Theme): Promise<void> {
+    const headers = {'Content-Security-Policy': "script-src 'self'"};
+    const html = `<!doctype html>
+<html lang="en" data-site="${site.url}" data-theme="${theme}">
+<head><meta charset="utf-8"><title>Host page</title><link rel="stylesheet" href="host.css"></head>
+<body><script src="host.js"></script></body>
+</html>`;
+    await context.route(`${site.url}/host-page/`, (route) => route.fulfill({contentType: 'text/html; charset=utf-8', headers, body: html}));
+    for (const [name, contentType] of [['host.js', 'text/javascript; charset=utf-8'], ['host.css', 'text/css; charset=utf-8']] as const) {
+        await context.route(`${site.url}/host-page/${name}`, (route) => route.fulfill({contentType, body: readFileSync(`dist/${name}`)}));
+    }
+}
