@@ -13,8 +13,8 @@ HOST_BUNDLE := dist/$(ID)-$(VERSION)-$(HOST).tar.gz
 GOLANGCI_LINT := .cache/tools/golangci-lint
 GOTESTSUM     := .cache/tools/gotestsum
 
-WEBAPP_MODULES  := webapp/node_modules/.package-lock.json
-BROWSER_MODULES := e2e/browser/node_modules/.package-lock.json
+WEBAPP_MODULES  := webapp/node_modules/.installed
+BROWSER_MODULES := e2e/browser/node_modules/.installed
 WEBAPP_MAIN     := webapp/dist/main.js
 WEBAPP_SOURCES  := $(shell find webapp/src webapp/i18n -type f 2>/dev/null) webapp/webpack.config.mjs webapp/tsconfig.json webapp/package.json
 
@@ -92,7 +92,7 @@ $(WEBAPP_MAIN): $(WEBAPP_MODULES) $(WEBAPP_SOURCES)
 	cd webapp && npm run --silent build
 	@touch $@
 
-%/node_modules/.package-lock.json: %/package.json %/package-lock.json %/.npmrc
+%/node_modules/.installed: %/package.json %/package-lock.json %/.npmrc
 	cd $* && npm ci --no-progress --loglevel=error
 	@touch $@
 
