@@ -58,6 +58,11 @@ func (c *Client) Account(ctx context.Context, credential filehost.Credential) (s
 func (c *Client) getJSON(ctx context.Context, call call, into any) error {
 	call.method, call.accept = http.MethodGet, []int{http.StatusOK}
 	response, err := c.do(ctx, call)
+	switch filehost.KindOf(err) {
+	case filehost.NotFound, filehost.Unsupported, filehost.Conflict, filehost.Changed:
+		// These are about files. That an API is not there is for the admin, not for the user.
+		return c.nonsense(err)
+	}
 	if err != nil {
 		return err
 	}

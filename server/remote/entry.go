@@ -125,8 +125,10 @@ func mimeType(declared, name string) string {
 	if parsed, _, err := mime.ParseMediaType(declared); err == nil && strings.Contains(parsed, "/") {
 		return parsed
 	}
-	if known, ok := mimeTypes[strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])]; ok {
-		return known
+	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
+		if known, ok := mimeTypes[strings.ToLower(name[dot+1:])]; ok {
+			return known
+		}
 	}
 	return "application/octet-stream"
 }

@@ -1,0 +1,152 @@
+package remote
+
+import (
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/outbound"
+)
+
+func TestCheck(t *testing.T) {
+	const (
+		nextcloud = `{"installed":true,"maintenance":false,"needsDbUpgrade":false,"version":"31.0.2.1","versionstring":"31.0.2","edition":"","productname":"Our Cloud","extendedSupport":false}`
+		opencloud = `{"installed":true,"maintenance":false,"productname":"OpenCloud"}`
+	)
+	type status struct {
+		code   int
+		header map[string]string
+		body   string
+	}
+	cases := map[string]struct {
+		kind   string
+		answer status
+		want   filehost.Kind // Internal = all is well
+		remedy string
+	}{
+		"Nextcloud, renamed":          {"nextcloud", status{200, nil, nextcloud}, filehost.Internal, ""},
+		"OpenCloud":                   {"owncloud", status{200, nil, opencloud}, filehost.Internal, ""},
+		"OpenCloud as Nextcloud":      {"nextcloud", status{200, nil, opencloud}, filehost.NotConfigured, "kind of host"},
+		"Nextcloud as ownCloud":       {"owncloud", status{200, nil, strings.Replace(nextcloud, "Our Cloud", "Nextcloud", 1)}, filehost.NotConfigured, "kind of host"},
+		"maintenance, told":           {"nextcloud", status{200, nil, strings.Replace(nextcloud, `"maintenance":false`, `"maintenance":true`, 1)}, filehost.Maintenance, "maintenance"},
+		"maintenance, refused":        {"nextcloud", status{503, map[string]string{"X-Nextcloud-Maintenance-Mode": "1"}, ""}, filehost.Maintenance, "maintenance"},
+		"not installed":               {"nextcloud", status{200, nil, `{"installed":false}`}, filehost.HostUnavailable, "installation"},
+		"JSON of something else":      {"nextcloud", status{200, nil, `{}`}, filehost.HostUnavailable, "base URL"},
+		"a page":                      {"nextcloud", status{200, nil, "<html>"}, filehost.HostUnavailable, "base URL"},
+		"an endless answer":           {"nextcloud", status{200, nil, strings.Repeat(" ", maxJSONBytes+1)}, filehost.HostUnavailable, "base URL"},
+		"no such page":                {"nextcloud", status{404, nil, ""}, filehost.HostUnavailable, "base URL"},
+		"redirect":                    {"nextcloud", status{301, map[string]string{"Location": "/nextcloud/"}, ""}, filehost.HostUnavailable, "base URL to that one"},
+		"too many requests":           {"nextcloud", status{429, nil, ""}, filehost.RateLimited, "without a limit"},
+		"WebDAV, sign-in wanted":      {"webdav", status{401, map[string]string{"WWW-Authenticate": "Basic"}, "<html>"}, filehost.Internal, ""},
+		"WebDAV, no entry for nobody": {"webdav", status{403, nil, ""}, filehost.Internal, ""},
+		"WebDAV, open to all":         {"webdav", status{207, nil, listingOf("")}, filehost.Internal, ""},
+		"WebDAV, half an answer":      {"webdav", status{207, nil, listingOf("")[:20]}, filehost.HostUnavailable, "base URL"},
+		"WebDAV, a page":              {"webdav", status{200, nil, "<html>"}, filehost.HostUnavailable, "base URL"},
+		"WebDAV, method not allowed":  {"webdav", status{405, nil, ""}, filehost.HostUnavailable, "kind"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			client := serve(t, c.kind, "/dav", func(w http.ResponseWriter, r *http.Request) {
+				assert.Empty(t, r.Header.Values("Authorization"))
+				for name, value := range c.answer.header {
+					w.Header().Set(name, value)
+				}
+				w.WriteHeader(c.answer.code)
+				_, _ = io.WriteString(w, c.answer.body)
+			})
+			err := client.Check(t.Context())
+			if c.want == filehost.Internal {
+				require.NoError(t, err)
+				return
+			}
+			assert.Equal(t, c.want, filehost.KindOf(err))
+			assert.Contains(t, remedyOf(t, err), c.remedy)
+		})
+	}
+}
+
+func remedyOf(t *testing.T, err error) string {
+	t.Helper()
+	var ours *filehost.Error
+	require.ErrorAs(t, err, &ours)
+	return ours.Message
+}
+
+func TestCheckNamesTheRemedy(t *testing.T) {
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	cases := map[string]struct {
+		address string
+		config  outbound.Config
+		remedy  string
+	}{
+		"blocked address":   {secure.URL, outbound.Config{}, "127.0.0.1: add it to Allowed private addresses"},
+		"unknown authority": {secure.URL, outbound.Config{Allowed: loopback}, "CA bundle"},
+		"nobody there":      {gone.URL, outbound.Config{Allowed: loopback, AllowHTTP: true}, "can't be reached"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			way, err := outbound.New(c.config)
+			require.NoError(t, err)
+			err = clientOf(t, c.address, Config{Host: filehost.Host{Kind: "nextcloud"}, Client: way}).Check(t.Context())
+			assert.Equal(t, filehost.HostUnavailable, filehost.KindOf(err))
+			assert.Contains(t, remedyOf(t, err), c.remedy)
+		})
+	}
+}
+
+func TestAccount(t *testing.T) {
+	cases := map[string]struct {
+		status int
+		body   string
+		want   string
+		kind   filehost.Kind // when want is ""
+	}{
+		"OCS 2":                    {200, `{"ocs":{"meta":{"status":"ok","statuscode":200},"data":{"id":"alice","email":null}}}`, "alice", 0},
+		"OCS 1":                    {200, `{"ocs":{"meta":{"statuscode":100},"data":{"id":"Ä b"}}}`, "Ä b", 0},
+		"rejected":                 {401, `{"ocs":{"meta":{"statuscode":997},"data":[]}}`, "", filehost.CredentialRejected},
+		"rejected within":          {200, `{"ocs":{"meta":{"statuscode":997},"data":[]}}`, "", filehost.CredentialRejected},
+		"failed within":            {200, `{"ocs":{"meta":{"statuscode":996},"data":[]}}`, "", filehost.HostUnavailable},
+		"no data":                  {200, `{"ocs":{"meta":{"statuscode":200},"data":[]}}`, "", filehost.HostUnavailable},
+		"no id":                    {200, `{"ocs":{"meta":{"statuscode":200},"data":{}}}`, "", filehost.HostUnavailable},
+		"an id that leads away":    {200, `{"ocs":{"meta":{"statuscode":200},"data":{"id":".."}}}`, "", filehost.HostUnavailable},
+		"no such API":              {404, "", "", filehost.HostUnavailable},
+		"a page":                   {200, `<html>`, "", filehost.HostUnavailable},
+		"the CSRF check of an API": {412, `{"message":"CSRF check failed"}`, "", filehost.HostUnavailable},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			client := serve(t, "nextcloud", "/cloud", func(w http.ResponseWriter, r *http.Request) {
+				assert.Equal(t, "/cloud/ocs/v2.php/cloud/user?format=json", r.RequestURI)
+				assert.Equal(t, "true", r.Header.Get("OCS-APIRequest"))
+				_, password, _ := r.BasicAuth()
+				assert.Equal(t, alice.Secret.Reveal(), password)
+				w.WriteHeader(c.status)
+				_, _ = io.WriteString(w, c.body)
+			})
+			account, err := client.Account(t.Context(), alice)
+			assert.Equal(t, c.want, account)
+			if c.want != "" {
+				require.NoError(t, err)
+				return
+			}
+			assert.Equal(t, c.kind, filehost.KindOf(err), "%v", err)
+		})
+	}
+	account, err := serve(t, "webdav", "", func(http.ResponseWriter, *http.Request) { t.Error("the host was called") }).Account(t.Context(), alice)
+	require.NoError(t, err)
+	assert.Empty(t, account)
+}

@@ -1,0 +1,276 @@
+package remote
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// small is a folder with one file, in namespaces that no host names like this.
+const small = `<?xml version="1.0" encoding="utf-8"?>
+<multistatus xmlns="DAV:" xmlns:zz="http://owncloud.org/ns"><response><href>/dav/</href><propstat><prop>
+<resourcetype><collection/></resourcetype><getcontentlength/></prop><status>HTTP/1.1 200 OK</status></propstat></response>
+<zz:response><href>/not/ours</href></zz:response>
+<response><href>/dav/a%20b</href><propstat><prop><resourcetype/><zz:getcontentlength>9</zz:getcontentlength></prop>
+<status>HTTP/1.1 200 OK</status></propstat><propstat><prop><getetag>"no"</getetag></prop><status>HTTP/1.1 404 Not Found</status>
+</propstat><propstat><prop><getcontentlength><![CDATA[3]]></getcontentlength></prop><status>HTTP/1.1 200 OK</status></propstat>
+</response><responsedescription>the end</responsedescription></multistatus>`
+
+// readAll reads a whole answer; a nil error means that it was whole.
+func readAll(document string) (responses []response, err error) {
+	m := newMultistatus(strings.NewReader(document))
+	for {
+		r, err := m.next()
+		if errors.Is(err, io.EOF) {
+			return responses, nil
+		}
+		if err != nil {
+			return responses, err
+		}
+		responses = append(responses, r)
+	}
+}
+
+func TestPropertiesCountByNamespaceAndStatus(t *testing.T) {
+	_, entries, err := list(t.Context(), serve(t, "webdav", "/dav", answer(small)), filehost.Root)
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+	assert.EqualValues(t, 3, entries[0].Size)
+	assert.Empty(t, entries[0].ETag)
+	assert.Equal(t, "/a b", entries[0].Path.String())
+}
+
+func TestEveryCutIsAnError(t *testing.T) {
+	documents := map[string]string{
+		"ours": small, "Nextcloud": recording(t, "nextcloud-other-user"), "Apache": recording(t, "apache-file"),
+	}
+	for name, document := range documents {
+		t.Run(name, func(t *testing.T) {
+			whole := strings.TrimRight(document, "\n")
+			for cut := range len(whole) {
+				_, err := readAll(whole[:cut])
+				require.Error(t, err, "cut at %d", cut)
+			}
+			_, err := readAll(whole)
+			require.NoError(t, err)
+		})
+	}
+}
+
+func TestCutConnectionIsAnError(t *testing.T) {
+	cuts := map[string]http.HandlerFunc{
+		"connection lost": func(w http.ResponseWriter, r *http.Request) {
+			answer(small[:len(small)/2])(w, r)
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		},
+		"shorter than announced": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Length", fmt.Sprint(len(small)))
+			answer(small[:len(small)-1])(w, r)
+		},
+		"shorter, and nothing announced": answer(small[:len(small)-len("</multistatus>")]),
+		"compressed and cut":             compressed(small, func(raw []byte) []byte { return raw[:len(raw)/2] }),
+		"empty":                          answer(""),
+		"compressed and empty":           compressed("", func([]byte) []byte { return nil }),
+	}
+	for name, handler := range cuts {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := list(t.Context(), serve(t, "webdav", "/dav", handler), filehost.Root)
+			assert.Equal(t, filehost.HostUnavailable, filehost.KindOf(err))
+		})
+	}
+}
+
+func compressed(body string, change func([]byte) []byte) http.HandlerFunc {
+	var packed bytes.Buffer
+	writer := gzip.NewWriter(&packed)
+	_, _ = io.WriteString(writer, body)
+	_ = writer.Close()
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		answer(string(change(packed.Bytes())))(w, r)
+	}
+}
+
+func TestCompressedAnswer(t *testing.T) {
+	whole := compressed(small, func(raw []byte) []byte { return raw })
+	_, entries, err := list(t.Context(), serve(t, "webdav", "/dav", whole), filehost.Root)
+	require.NoError(t, err)
+	assert.Len(t, entries, 1)
+
+	_, _, err = list(t.Context(), serve(t, "webdav", "/dav", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Encoding", "br")
+		answer(small)(w, r)
+	}), filehost.Root)
+	assert.Equal(t, filehost.HostUnavailable, filehost.KindOf(err))
+}
+
+// listingOf is the answer about /dav/ with what is in it.
+func listingOf(children string) string {
+	return `<d:multistatus xmlns:d="DAV:" xmlns:oc="http://owncloud.org/ns">` + responseOf("/dav/", "<d:resourcetype><d:collection/></d:resourcetype>") +
+		children + `</d:multistatus>`
+}
+
+func responseOf(href, prop string) string {
+	return `<d:response><d:href>` + href + `</d:href><d:propstat><d:prop>` + prop +
+		`</d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response>`
+}
+
+func TestAnswersThatAreRefused(t *testing.T) {
+	const file = "<d:resourcetype/>"
+	cases := map[string]struct {
+		answer string
+		want   filehost.Kind
+	}{
+		"a page":                            {"<html><body>Sign in</body></html>", filehost.HostUnavailable},
+		"a multistatus of another standard": {`<multistatus xmlns="DAV"/>`, filehost.HostUnavailable},
+		"document type declaration":         {"<!DOCTYPE multistatus [<!ENTITY a 'b'>]>" + listingOf(""), filehost.HostUnavailable},
+		"unknown entity":                    {listingOf(responseOf("/dav/&a;", file)), filehost.HostUnavailable},
+		"unknown encoding":                  {`<?xml version="1.0" encoding="utf-7"?>` + listingOf(""), filehost.HostUnavailable},
+		"invalid UTF-8":                     {listingOf(responseOf("/dav/\xff", file)), filehost.HostUnavailable},
+		"elements that don't match":         {strings.Replace(listingOf(""), "</d:response>", "</d:other>", 1), filehost.HostUnavailable},
+		"too deep":                          {listingOf(strings.Repeat("<d:x>", maxDepth) + strings.Repeat("</d:x>", maxDepth)), filehost.HostUnavailable},
+		"too deep in an entry":              {listingOf(responseOf("/dav/a", strings.Repeat("<d:x>", maxDepth)+strings.Repeat("</d:x>", maxDepth))), filehost.HostUnavailable},
+		"an endless entry":                  {listingOf(responseOf("/dav/a", file+strings.Repeat("<d:x>y</d:x>", maxResponseBytes/12))), filehost.HostUnavailable},
+		"an endless name":                   {listingOf("<d:" + strings.Repeat("x", maxResponseBytes)), filehost.HostUnavailable},
+		"no href":                           {listingOf("<d:response/>"), filehost.HostUnavailable},
+		"no word about the folder":          {`<d:multistatus xmlns:d="DAV:"></d:multistatus>`, filehost.HostUnavailable},
+		"neither file nor folder":           {listingOf(responseOf("/dav/a", "<d:getetag>1</d:getetag>")), filehost.HostUnavailable},
+		"a size that is no number":          {listingOf(responseOf("/dav/a", file+"<d:getcontentlength>many</d:getcontentlength>")), filehost.HostUnavailable},
+		"an entry of a folder below":        {listingOf(responseOf("/dav/a/b", file)), filehost.HostUnavailable},
+		"an entry of another tree":          {listingOf(responseOf("/other/a", file)), filehost.HostUnavailable},
+		"an entry above":                    {listingOf(responseOf("/", file)), filehost.HostUnavailable},
+		"a name with a slash":               {listingOf(responseOf("/dav/a%2Fb", file)), filehost.HostUnavailable},
+		"a way up":                          {listingOf(responseOf("/dav/%2e%2e", file)), filehost.HostUnavailable},
+		"a way up behind a backslash":       {listingOf(responseOf(`/dav/a%5C..%5Cb`, file)), filehost.HostUnavailable},
+		"NUL":                               {listingOf(responseOf("/dav/a%00", file)), filehost.HostUnavailable},
+		"a listing cut by the host": {
+			listingOf(`<d:response><d:href>/dav/</d:href><d:status>HTTP/1.1 507 Insufficient Storage</d:status></d:response>`), filehost.HostUnavailable,
+		},
+		"a folder that is not to be seen": {
+			`<d:multistatus xmlns:d="DAV:"><d:response><d:href>/dav/</d:href><d:status>HTTP/1.1 403 Forbidden</d:status></d:response></d:multistatus>`, filehost.Forbidden,
+		},
+		"a file where a folder was asked for": {`<d:multistatus xmlns:d="DAV:">` + responseOf("/dav/", file) + `</d:multistatus>`, filehost.InvalidRequest},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := list(t.Context(), serve(t, "webdav", "/dav", answer(c.answer)), filehost.Root)
+			assert.Equal(t, c.want, filehost.KindOf(err), "%v", err)
+		})
+	}
+}
+
+func TestEntriesThatTheHostWithholdsAreLeftOut(t *testing.T) {
+	gone := `<d:response><d:href>/dav/gone</d:href><d:propstat><d:prop><d:resourcetype/></d:prop><d:status>HTTP/1.1 404 Not Found</d:status></d:propstat></d:response>`
+	hidden := `<d:response><d:href>/dav/x</d:href><d:href>/dav/y</d:href><d:status>HTTP/1.1 403 Forbidden</d:status></d:response>`
+	_, entries, err := list(t.Context(), serve(t, "webdav", "/dav", answer(listingOf(gone+hidden+responseOf("/dav/a", "<d:resourcetype/>")))), filehost.Root)
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+	assert.Equal(t, "a", entries[0].Path.Name())
+}
+
+func TestLatin1Answer(t *testing.T) {
+	document := "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>" + listingOf(responseOf("/dav/\xc4rger", "<d:resourcetype/>"))
+	_, entries, err := list(t.Context(), serve(t, "webdav", "/dav", answer(document)), filehost.Root)
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+	assert.Equal(t, "Ärger", entries[0].Path.Name())
+}
+
+func TestListingAboveTheLimitIsTooLarge(t *testing.T) {
+	entry := "<r xmlns='DAV:'/>"
+	m := newMultistatus(strings.NewReader("<d:multistatus xmlns:d='DAV:'>" + strings.Repeat(entry, 1000)))
+	m.source.whole = 8000
+	_, err := m.next()
+	require.ErrorIs(t, err, errAnswerTooLarge)
+
+	m = newMultistatus(strings.NewReader(listingOf("")))
+	m.entries = maxEntries
+	_, err = m.next()
+	require.ErrorIs(t, err, errAnswerTooLarge)
+
+	client := serve(t, "webdav", "/dav", answer(""))
+	assert.Equal(t, filehost.TooLarge, filehost.KindOf(client.unreadable(err)))
+}
+
+func TestErrorOfTheReceiverEndsTheListing(t *testing.T) {
+	enough := errors.New("enough")
+	client := serve(t, "webdav", "/dav", endless)
+	seen := 0
+	_, err := client.List(t.Context(), alice, filehost.Root, func(filehost.Entry) error {
+		if seen++; seen == 3 {
+			return enough
+		}
+		return nil
+	})
+	assert.Equal(t, enough, err)
+	assert.Equal(t, 3, seen)
+}
+
+// endless is a host with a folder that has no end.
+func endless(w http.ResponseWriter, r *http.Request) {
+	head, _, _ := strings.Cut(listingOf(""), "</d:multistatus>")
+	answer(head)(w, r)
+	for i := 0; ; i++ {
+		if _, err := io.WriteString(w, responseOf(fmt.Sprintf("/dav/f%d", i), "<d:resourcetype/>")); err != nil {
+			return
+		}
+	}
+}
+
+func TestMemoryDoesNotGrowWithTheFolder(t *testing.T) {
+	const entries, most = 100_000, 8 << 20
+	heap := func() uint64 {
+		var stats runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&stats)
+		return stats.HeapAlloc
+	}
+	client := serve(t, "webdav", "/dav", endless)
+	enough := errors.New("enough")
+	var first uint64
+	seen := 0
+	_, err := client.List(t.Context(), alice, filehost.Root, func(filehost.Entry) error {
+		switch seen++; {
+		case seen == 1000:
+			first = heap()
+		case seen%20_000 == 0:
+			assert.Less(t, heap(), first+most, "after %d entries", seen)
+		}
+		if seen == entries {
+			return enough
+		}
+		return nil
+	})
+	require.ErrorIs(t, err, enough)
+}
+
+func FuzzMultistatus(f *testing.F) {
+	f.Add(small)
+	f.Add(listingOf(responseOf("/dav/a%2Fb", "<d:resourcetype/>")))
+	for _, name := range []string{"nextcloud-folder", "nextcloud-other-user", "opencloud-folder", "apache-folder", "nginx-folder", "rclone-folder"} {
+		f.Add(recording(f, name))
+	}
+	f.Fuzz(func(t *testing.T, document string) {
+		responses, err := readAll(document)
+		for _, r := range responses {
+			values, status := r.properties()
+			assert.NotEmpty(t, r.Href)
+			assert.True(t, values == nil || status == http.StatusOK)
+		}
+		if err == nil {
+			assert.Contains(t, document, "multistatus", "no whole answer without its end")
+		}
+	})
+}
