@@ -68,13 +68,26 @@ type Connection struct {
 	State   string `json:"state"`
 	Method  string `json:"method"`
 	Account string `json:"account"`
+	Grant   string `json:"grant"`
+	Host    struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+		Kind string `json:"kind"`
+	} `json:"host"`
 }
 
 // Health is the answer of GET /health; the fields that the caller may not see are empty.
 type Health struct {
-	Status     string                     `json:"status"`
-	Connection json.RawMessage            `json:"connection"`
-	Checks     map[string]json.RawMessage `json:"checks"`
+	Status     string             `json:"status"`
+	Version    string             `json:"version"`
+	Connection *Connection        `json:"connection"`
+	Checks     map[string][]Check `json:"checks"`
+}
+
+// Check is the last result of one of the plugin's checks.
+type Check struct {
+	Status string `json:"status"`
+	Output string `json:"output"`
 }
 
 // Problem is the one shape of errors.
@@ -95,19 +108,19 @@ type Client struct{ *rest.Client }
 // List lists a folder; query holds the parameters of GET /files.
 func (c Client) List(ctx context.Context, query url.Values) (Page, error) {
 	var page Page
-	return page, problem(c.Get(ctx, "/files?"+query.Encode(), &page))
+	return page, AsProblem(c.Get(ctx, "/files?"+query.Encode(), &page))
 }
 
 // Attach brings files into a channel.
 func (c Client) Attach(ctx context.Context, attachment Attachment) (Attached, error) {
 	var attached Attached
-	return attached, problem(c.Post(ctx, "/attach", attachment, &attached))
+	return attached, AsProblem(c.Post(ctx, "/attach", attachment, &attached))
 }
 
 // Connection tells how the caller is connected.
 func (c Client) Connection(ctx context.Context) (Connection, error) {
 	var connection Connection
-	return connection, problem(c.Get(ctx, "/connection", &connection))
+	return connection, AsProblem(c.Get(ctx, "/connection", &connection))
 }
 
 // Authorize begins a sign-in and gives the address where it goes on.
@@ -115,7 +128,7 @@ func (c Client) Authorize(ctx context.Context) (string, error) {
 	var answer struct {
 		AuthorizeURL string `json:"authorize_url"`
 	}
-	err := problem(c.Post(ctx, "/connection", struct{}{}, &answer))
+	err := AsProblem(c.Post(ctx, "/connection", struct{}{}, &answer))
 	return answer.AuthorizeURL, err
 }
 
@@ -123,28 +136,28 @@ func (c Client) Authorize(ctx context.Context) (string, error) {
 func (c Client) ConnectWithPassword(ctx context.Context, username, password string) (Connection, error) {
 	var connection Connection
 	body := map[string]string{"username": username, "password": password}
-	return connection, problem(c.Post(ctx, "/connection", body, &connection))
+	return connection, AsProblem(c.Post(ctx, "/connection", body, &connection))
 }
 
 // Confirm connects by the code that a sign-in without a Mattermost session has shown.
 func (c Client) Confirm(ctx context.Context, code string) (Connection, error) {
 	var connection Connection
-	return connection, problem(c.Post(ctx, "/connection", map[string]string{"confirm": code}, &connection))
+	return connection, AsProblem(c.Post(ctx, "/connection", map[string]string{"confirm": code}, &connection))
 }
 
 // Disconnect forgets the connection.
 func (c Client) Disconnect(ctx context.Context) error {
-	return problem(c.Delete(ctx, "/connection"))
+	return AsProblem(c.Delete(ctx, "/connection"))
 }
 
 // Health asks how the plugin is, as far as the caller may know.
 func (c Client) Health(ctx context.Context) (Health, error) {
 	var health Health
-	return health, problem(c.Get(ctx, "/health", &health))
+	return health, AsProblem(c.Get(ctx, "/health", &health))
 }
 
-// problem reads the API's own error out of an answer other than 2xx.
-func problem(err error) error {
+// AsProblem reads the API's own error out of an answer other than 2xx.
+func AsProblem(err error) error {
 	var status *rest.StatusError
 	if !errors.As(err, &status) {
 		return err

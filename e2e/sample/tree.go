@@ -43,6 +43,8 @@ var HostileNames = []string{
 	"a+b=c.txt",
 	"this & that; and.txt",
 	"what?.txt",
+	"back\\slash.txt",
+	"two\nlines.txt",
 	"it's.txt",
 	`"quoted".txt`,
 	"party 🎉👩‍👩‍👧.txt",
@@ -69,9 +71,9 @@ func longName() string {
 	return strings.Repeat("long", 63)[:255-len(end)] + end
 }
 
-// BackslashName lies in HostileFolder too. The plugin refuses it on purpose, since a decoded
-// backslash may be a separator, and must list its neighbours all the same.
-const BackslashName = "back\\slash.txt"
+// LatinName is not UTF-8, as old hosts may have it; it lies in KindsFolder and has no path that JSON
+// could hold, only an id.
+const LatinName = "latin-1 caf\xe9.txt"
 
 // modified is the time of every file, so that listings are the same at each run.
 var modified = time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
@@ -92,7 +94,7 @@ func Write(dir string) error {
 
 // WriteSmall lays the tree below dir without the folder and the file that are large.
 func WriteSmall(dir string) error {
-	for _, name := range append([]string{BackslashName}, HostileNames...) {
+	for _, name := range HostileNames {
 		if err := write(dir, HostileFolder+"/"+name, []byte(name)); err != nil {
 			return err
 		}
@@ -103,6 +105,9 @@ func WriteSmall(dir string) error {
 		}
 	}
 	if err := write(dir, NestedFolder+"/plan.md", []byte("# Plan\n\nShip it.\n")); err != nil {
+		return err
+	}
+	if err := write(dir, KindsFolder+"/"+LatinName, []byte(LatinName)); err != nil {
 		return err
 	}
 	return write(dir, "/Welcome.txt", []byte("Hello from the embedded file host.\n"))

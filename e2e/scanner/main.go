@@ -10,6 +10,7 @@ import (
 	"hash"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/mattermost/mattermost/server/public/model"
@@ -48,17 +49,50 @@ func (s *scanner) FileWillBeUploaded(_ *plugin.Context, info *model.FileInfo, fi
 	return nil, ""
 }
 
-// ServeHTTP answers with everything seen, oldest first.
-func (s *scanner) ServeHTTP(_ *plugin.Context, w http.ResponseWriter, _ *http.Request) {
-	s.mu.Lock()
-	body, err := json.Marshal(s.seen)
-	s.mu.Unlock()
+// ServeHTTP answers with everything seen, oldest first; below /forge, with what another plugin
+// says to a request in the name of a user who never made it.
+func (s *scanner) ServeHTTP(_ *plugin.Context, w http.ResponseWriter, r *http.Request) {
+	var answer any = s.all()
+	if r.URL.Path == "/forge" {
+		answer = s.forge(r)
+	}
+	body, err := json.Marshal(answer)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(body)
+}
+
+func (s *scanner) all() []seen {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.seen)
+}
+
+// forged is what a forged request met.
+type forged struct {
+	Status int    `json:"status"`
+	Body   string `json:"body"`
+}
+
+func (s *scanner) forge(r *http.Request) forged {
+	request, err := http.NewRequestWithContext(r.Context(), http.MethodGet, r.URL.Query().Get("path"), nil)
+	if err != nil {
+		return forged{Body: err.Error()}
+	}
+	request.Header.Set("Mattermost-User-Id", r.URL.Query().Get("user_id"))
+	response := s.API.PluginHTTP(request)
+	if response == nil {
+		return forged{Body: "no answer"}
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return forged{Body: err.Error()}
+	}
+	return forged{Status: response.StatusCode, Body: string(body)}
 }
 
 // inspection hashes a stream and looks for the marker, which may lie across two writes.

@@ -1,0 +1,97 @@
+package suite
+
+import (
+	"net/http"
+	"os"
+	"testing"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/embedded"
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/sample"
+)
+
+// TestBrokenStreams breaks the source in every way it can break while a copy is under way: each is
+// an error, and never a post.
+func TestBrokenStreams(t *testing.T) {
+	const size, half = 8 << 20, 4 << 20
+	tests := map[string]struct {
+		fault  embedded.Fault
+		change bool
+		code   string
+		status int
+	}{
+		"it ends early":                {embedded.Fault{End: embedded.Short}, false, "host_unavailable", 502},
+		"its connection is closed":     {embedded.Fault{End: embedded.Cut}, false, "host_unavailable", 502},
+		"its connection is reset":      {embedded.Fault{End: embedded.Reset}, false, "host_unavailable", 502},
+		"it stalls":                    {embedded.Fault{End: embedded.Stall}, false, "timeout", 504},
+		"it changes under the copy":    {embedded.Fault{End: embedded.Finish}, true, "changed", 412},
+		"it isn't served":              {embedded.Fault{Status: http.StatusServiceUnavailable}, false, "host_unavailable", 502},
+		"it vanishes before it's read": {embedded.Fault{Status: http.StatusNotFound}, false, "not_found", 404},
+		"it is refused":                {embedded.Fault{Status: http.StatusForbidden}, false, "forbidden", 403},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			path := addFile(t, sample.Pattern(size))
+			test.fault.User, test.fault.Path, test.fault.After = "alice", path, half
+			if test.change {
+				test.fault.Then = func() { replace(t, path) }
+			}
+			defer site.Host.Fault(test.fault)()
+			before := posts(t, site.ChannelID)
+			_, err := as(t, site.User).Attach(t.Context(), copies(path))
+			wantProblem(t, err, test.code, test.status)
+			if after := posts(t, site.ChannelID); len(after) != len(before) {
+				t.Error("something was posted")
+			}
+		})
+	}
+}
+
+// replace puts another file in the place of alice's, as a sync client does.
+func replace(t *testing.T, path string) {
+	file := site.Host.Dir("alice") + path
+	if err := os.WriteFile(file+".new", sample.Pattern(8<<20+1), 0o600); err != nil {
+		t.Error(err)
+	}
+	if err := os.Rename(file+".new", file); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOneBrokenItem shows that what works is posted beside what doesn't.
+func TestOneBrokenItem(t *testing.T) {
+	path := addFile(t, sample.Pattern(1<<20))
+	defer site.Host.Fault(embedded.Fault{User: "alice", Path: path, After: 1000, End: embedded.Cut})()
+	attached := attach(t, copies(path, "/Welcome.txt"))
+	if problem := attached.Items[0].Error; problem == nil || problem.Code != "host_unavailable" {
+		t.Errorf("the broken item is %+v", attached.Items[0])
+	}
+	if stored := readPost(t, attached.PostID); len(stored.FileIDs) != 1 || stored.FileIDs[0] != attached.Items[1].FileID {
+		t.Errorf("the post is %+v", stored)
+	}
+}
+
+// TestBrokenListing shows that half a listing never looks like a whole one.
+func TestBrokenListing(t *testing.T) {
+	tests := map[string]struct {
+		fault  embedded.Fault
+		code   string
+		status int
+	}{
+		"it ends early":            {embedded.Fault{After: 2000, End: embedded.Short}, "host_unavailable", 502},
+		"its connection is closed": {embedded.Fault{After: 2000, End: embedded.Cut}, "host_unavailable", 502},
+		"it stalls":                {embedded.Fault{After: 2000, End: embedded.Stall}, "timeout", 504},
+		"the host is overloaded":   {embedded.Fault{Status: http.StatusServiceUnavailable}, "host_unavailable", 502},
+		"the host throttles": {embedded.Fault{Status: http.StatusTooManyRequests,
+			Header: http.Header{"Retry-After": {"7"}}}, "rate_limited", 429},
+		"the host redirects": {embedded.Fault{Status: http.StatusFound,
+			Header: http.Header{"Location": {"http://127.0.0.1:1/"}}}, "host_unavailable", 502},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			test.fault.User, test.fault.Method = "alice", "PROPFIND"
+			defer site.Host.Fault(test.fault)()
+			_, err := as(t, site.User).List(t.Context(), in(sample.ManyFolder))
+			wantProblem(t, err, test.code, test.status)
+		})
+	}
+}

@@ -1,0 +1,252 @@
+package suite
+
+import (
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/stack"
+)
+
+// signInUpTo signs alice in at the host and gives the callback's address, which no browser has
+// opened yet.
+func signInUpTo(t *testing.T, account *stack.Account) (callback string) {
+	t.Helper()
+	authorizeURL, err := as(t, account).Authorize(t.Context())
+	must(t, err)
+	browser := &http.Client{CheckRedirect: func(request *http.Request, _ []*http.Request) error {
+		if strings.HasPrefix(request.URL.String(), site.BaseURL()) {
+			return http.ErrUseLastResponse
+		}
+		return nil
+	}}
+	form, err := stack.OpenSignIn(t.Context(), browser, authorizeURL)
+	must(t, err)
+	response, err := stack.SubmitSignIn(t.Context(), browser, form, "alice")
+	must(t, err)
+	must(t, response.Body.Close())
+	return response.Header.Get("Location")
+}
+
+// open opens an address and follows redirects.
+func open(t *testing.T, browser *http.Client, address string) (*http.Response, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	must(t, err)
+	request.Header.Set("Accept", "text/html")
+	response, err := browser.Do(request)
+	must(t, err)
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	must(t, err)
+	return response, string(body)
+}
+
+func state(t *testing.T, account *stack.Account) string {
+	t.Helper()
+	connection, err := as(t, account).Connection(t.Context())
+	must(t, err)
+	return connection.State
+}
+
+// stranger is a browser without a Mattermost session.
+func stranger(t *testing.T) *http.Client {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	must(t, err)
+	return &http.Client{Jar: jar, Transport: checked(t)}
+}
+
+func TestSignIn(t *testing.T) {
+	account := newAccount(t)
+	if got := state(t, account); got != "not_connected" {
+		t.Errorf("before: %s", got)
+	}
+	authorizeURL, err := as(t, account).Authorize(t.Context())
+	must(t, err)
+	parsed, err := url.Parse(authorizeURL)
+	must(t, err)
+	query := parsed.Query()
+	if query.Get("code_challenge_method") != "S256" || len(query.Get("state")) < 22 || query.Get("response_type") != "code" ||
+		query.Get("redirect_uri") != site.BaseURL()+"/connection/callback/default" {
+		t.Errorf("the authorize URL is %s", authorizeURL)
+	}
+	response, page := open(t, account.Browser, signInUpTo(t, account))
+	if response.StatusCode != http.StatusOK || response.Request.URL.RawQuery != "" {
+		t.Errorf("the sign-in ends at %s with %d: %s", response.Request.URL, response.StatusCode, page)
+	}
+	for name, want := range map[string]string{"Referrer-Policy": "no-referrer", "Cache-Control": "no-store"} {
+		if got := response.Header.Get(name); got != want {
+			t.Errorf("%s is %q", name, got)
+		}
+	}
+	connection, err := as(t, account).Connection(t.Context())
+	must(t, err)
+	if connection.State != "connected" || connection.Account != "alice" || connection.Method != "oauth" || connection.Host.Kind != "webdav" {
+		t.Errorf("the connection is %+v", connection)
+	}
+}
+
+func TestCallbackIsGoodOnce(t *testing.T) {
+	account := newAccount(t)
+	callback := signInUpTo(t, account)
+	open(t, account.Browser, callback)
+	before := site.Host.Counts().TokenRequests
+	if response, page := open(t, account.Browser, callback); response.StatusCode != http.StatusBadRequest {
+		t.Errorf("a replayed callback got %d: %s", response.StatusCode, page)
+	}
+	if site.Host.Counts().TokenRequests != before {
+		t.Error("a replayed callback reached the token endpoint")
+	}
+	if got := state(t, account); got != "connected" {
+		t.Errorf("a replay changed the connection to %s", got)
+	}
+}
+
+func TestCallbackOfAnotherUser(t *testing.T) {
+	victim, attacker := newAccount(t), newAccount(t)
+	callback := signInUpTo(t, attacker)
+	before := site.Host.Counts().TokenRequests
+	if response, page := open(t, victim.Browser, callback); response.StatusCode < 400 {
+		t.Errorf("another user's callback got %d: %s", response.StatusCode, page)
+	}
+	if site.Host.Counts().TokenRequests != before {
+		t.Error("another user's callback reached the token endpoint")
+	}
+	for _, account := range []*stack.Account{victim, attacker} {
+		if got := state(t, account); got != "not_connected" {
+			t.Errorf("%s is %s", account.Username, got)
+		}
+	}
+}
+
+func TestCallbackWithForgedState(t *testing.T) {
+	account := newAccount(t)
+	callback, err := url.Parse(signInUpTo(t, account))
+	must(t, err)
+	query := callback.Query()
+	query.Set("state", strings.Repeat("A", 43))
+	callback.RawQuery = query.Encode()
+	before := site.Host.Counts().TokenRequests
+	if response, page := open(t, account.Browser, callback.String()); response.StatusCode != http.StatusBadRequest {
+		t.Errorf("got %d: %s", response.StatusCode, page)
+	}
+	if site.Host.Counts().TokenRequests != before {
+		t.Error("a forged state reached the token endpoint")
+	}
+}
+
+var confirmCode = regexp.MustCompile(`<code>([^<]+)</code>`)
+
+// TestCallbackWithoutSession ends a sign-in in a browser that Mattermost doesn't know, as the apps
+// do: only the code that it shows, typed by who began, completes it.
+func TestCallbackWithoutSession(t *testing.T) {
+	account, other := newAccount(t), newAccount(t)
+	before := site.Host.Counts().TokenRequests
+	response, page := open(t, stranger(t), signInUpTo(t, account))
+	found := confirmCode.FindStringSubmatch(page)
+	if response.StatusCode != http.StatusOK || found == nil || !strings.Contains(page, "@"+account.Username) {
+		t.Fatalf("the page is %d: %s", response.StatusCode, page)
+	}
+	if site.Host.Counts().TokenRequests != before {
+		t.Error("the sign-in reached the token endpoint before it was confirmed")
+	}
+	if _, err := as(t, other).Confirm(t.Context(), found[1]); err == nil {
+		t.Error("another user's code was good")
+	}
+	connection, err := as(t, account).Confirm(t.Context(), found[1])
+	must(t, err)
+	if connection.State != "connected" || connection.Account != "alice" {
+		t.Errorf("the connection is %+v", connection)
+	}
+	if _, err := as(t, account).Confirm(t.Context(), found[1]); err == nil {
+		t.Error("a code was good twice")
+	}
+}
+
+func TestRefreshWhenExpired(t *testing.T) {
+	site.Host.SetTokenLife(time.Second) // less than the margin: old as soon as it is there
+	account := newConnected(t, "bob")
+	site.Host.SetTokenLife(time.Hour)
+	before := site.Host.Counts().Refreshes
+	for range 2 {
+		_, err := as(t, account).List(t.Context(), in("/"))
+		must(t, err)
+	}
+	if got := site.Host.Counts().Refreshes - before; got != 1 {
+		t.Errorf("%d refreshes, want 1", got)
+	}
+}
+
+func TestRefreshWhenRefused(t *testing.T) {
+	account := newConnected(t, "bob")
+	site.Host.ExpireAccessTokens("bob")
+	before := site.Host.Counts().Refreshes
+	_, err := as(t, account).List(t.Context(), in("/"))
+	must(t, err)
+	if got := site.Host.Counts().Refreshes - before; got != 1 {
+		t.Errorf("%d refreshes, want 1", got)
+	}
+}
+
+func TestRefreshOnceForManyCallers(t *testing.T) {
+	account := newConnected(t, "bob")
+	site.Host.ExpireAccessTokens("bob")
+	before := site.Host.Counts().Refreshes
+	const callers = 20
+	results := make(chan error, callers)
+	client := as(t, account)
+	for range callers {
+		go func() {
+			_, err := client.List(t.Context(), in("/"))
+			results <- err
+		}()
+	}
+	for range callers {
+		if err := <-results; err != nil {
+			t.Error(err)
+		}
+	}
+	if got := site.Host.Counts().Refreshes - before; got != 1 {
+		t.Errorf("%d refreshes, want 1", got)
+	}
+}
+
+func TestRevokedAtTheHost(t *testing.T) {
+	account := newConnected(t, "carol")
+	site.Host.RevokeGrants("carol")
+	_, err := as(t, account).List(t.Context(), in("/"))
+	wantProblem(t, err, "not_connected", 424)
+	if got := state(t, account); got != "reconnect" {
+		t.Errorf("the connection is %s", got)
+	}
+	must(t, site.Connect(t.Context(), account, "carol"))
+	_, err = as(t, account).List(t.Context(), in("/"))
+	must(t, err)
+}
+
+func TestDisconnectRevokes(t *testing.T) {
+	account := newConnected(t, "carol")
+	before := site.Host.Grants("carol")
+	must(t, as(t, account).Disconnect(t.Context()))
+	if got := site.Host.Grants("carol"); got != before-1 {
+		t.Errorf("%d grants at the host, had %d", got, before)
+	}
+	if got := state(t, account); got != "not_connected" {
+		t.Errorf("the connection is %s", got)
+	}
+	_, err := as(t, account).List(t.Context(), in("/"))
+	wantProblem(t, err, "not_connected", 424)
+	must(t, as(t, account).Disconnect(t.Context()))
+}
+
+// TestNoPasswordWhereOAuthIsTheMethod shows that the admin's choice holds.
+func TestNoPasswordWhereOAuthIsTheMethod(t *testing.T) {
+	_, err := as(t, newAccount(t)).ConnectWithPassword(t.Context(), "alice", stack.HostPassword("alice"))
+	wantProblem(t, err, "unsupported", 422)
+}
