@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"maps"
-	"strings"
 	"time"
 
 	"github.com/pkg/errors"
@@ -44,7 +43,11 @@ func (p *Plugin) newFailed(err error) *runtime {
 
 // newRuntime reads and checks the settings and wires the packages.
 func (p *Plugin) newRuntime() (*runtime, error) {
-	settings := p.API.GetPluginConfig()
+	var settings map[string]any
+	// GetPluginConfig would hand out secrets masked with asterisks.
+	if err := p.API.LoadPluginConfiguration(&settings); err != nil {
+		return nil, errors.Wrap(err, "load the settings")
+	}
 	configuration, err := config.New(settings, p.siteURL())
 	if err != nil {
 		return nil, err
@@ -134,8 +137,7 @@ func (p *Plugin) keepPreviousKey(c *config.Config, old filehost.Secret, settings
 		return
 	}
 	c.PreviousKey = old
-	changed := maps.Clone(settings)
-	maps.DeleteFunc(changed, func(key string, _ any) bool { return strings.EqualFold(key, "PreviousEncryptionKey") })
+	changed := maps.Clone(settings) // its keys are in lower case
 	changed["previousencryptionkey"] = old.Reveal()
 	go func() { // the server calls OnConfigurationChange from within
 		if appErr := p.API.SavePluginConfig(changed); appErr != nil {

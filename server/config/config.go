@@ -140,7 +140,7 @@ func New(settings map[string]any, siteURL string) (Config, error) {
 }
 
 // read decodes the settings one by one, so that one of a wrong type is named and does not hide the others. The server
-// hands the keys in lower case or as plugin.json has them; encoding/json takes both.
+// hands the keys in lower case; encoding/json doesn't mind.
 func read(settings map[string]any) (Raw, Problems) {
 	raw := Defaults()
 	var problems Problems

@@ -31,6 +31,8 @@ func (s *Server) uploadBySession(ctx context.Context, upload filehost.Upload) (s
 	for {
 		info, err := s.API.UploadData(session, io.LimitReader(source, partSize))
 		switch {
+		case isUnreadableImage(err):
+			return "", filehost.E(filehost.Unsupported, "Mattermost can't read this image, and takes it only through its own upload route, which the plugin can't reach; tell your system admin.", err)
 		case err != nil:
 			return "", errors.Wrap(err, "upload data")
 		case info != nil:
@@ -45,6 +47,13 @@ func (s *Server) uploadBySession(ctx context.Context, upload filehost.Upload) (s
 			return "", errors.Errorf("upload session stopped at %d of %d bytes", session.FileOffset, upload.Size)
 		}
 	}
+}
+
+// isUnreadableImage tells the error for a file that is named like an image and that the server's decoder can't read, such
+// as SVG and HEIC. It comes after all bytes.
+func isUnreadableImage(err error) bool {
+	var appErr *model.AppError
+	return errors.As(err, &appErr) && appErr.Id == "app.upload.upload_data.gen_info.app_error"
 }
 
 // filled gives full buffers, whatever its source gives: the plugin RPC can deadlock on short reads.
