@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
@@ -17,7 +18,7 @@ func (c *Client) Stat(ctx context.Context, credential filehost.Credential, path 
 	}
 	ask := propfind{credential: &credential, tree: tree, path: path, depth: "0"}
 	entry, err := c.statOnce(ctx, ask)
-	if errors.Is(err, errRedirected) && !path.IsRoot() {
+	if answeredWith(err)/100 == 3 && !path.IsRoot() {
 		// Apache redirects to a folder's address with the slash. We ask there ourselves: what the answer points to is not
 		// to be trusted with the credential.
 		ask.folder = true
@@ -59,6 +60,9 @@ func (c *Client) asked(found found) (filehost.Entry, error) {
 	return entry, err
 }
 
+// fileWithSlash are the statuses for a file that is asked for as if it were a folder; Apache has the first.
+var fileWithSlash = []int{http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusConflict}
+
 // List implements filehost.Remote.
 func (c *Client) List(
 	ctx context.Context, credential filehost.Credential, path filehost.Path, each func(filehost.Entry) error,
@@ -72,8 +76,7 @@ func (c *Client) List(
 	switch {
 	case err == nil && listing.folder == nil:
 		err = c.nonsense(errors.New("the host did not tell of the folder itself"))
-	case listing.folder == nil && filehost.KindOf(err) == filehost.NotFound && !path.IsRoot():
-		// With a slash at the end, a file is not found.
+	case listing.folder == nil && !path.IsRoot() && slices.Contains(fileWithSlash, answeredWith(err)):
 		if entry, statErr := c.Stat(ctx, credential, path); statErr == nil && entry.Kind == filehost.File {
 			err = noFolder(path)
 		}

@@ -101,7 +101,7 @@ func (c *Client) remedy(err error) string {
 		return name + " does not answer in time: check that it runs and that no firewall is in between."
 	case errors.As(err, &refused):
 		return name + " can't be reached: check the base URL, that it runs, and that no firewall is in between."
-	case errors.Is(err, errRedirected):
+	case answeredWith(err)/100 == 3:
 		return name + " redirects to another address: set the base URL to that one."
 	case kind == filehost.Maintenance:
 		return inMaintenance(name)

@@ -246,6 +246,20 @@ func TestRedirectForAMissingSlashIsAnsweredByUs(t *testing.T) {
 	assert.Equal(t, []string{"/dav/Docs", "/dav/Docs/"}, asked)
 }
 
+func TestFileAskedForAsAFolder(t *testing.T) {
+	for _, status := range []int{400, 404, 405, 409} {
+		client := serve(t, "webdav", "/dav", func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/") {
+				w.WriteHeader(status)
+				return
+			}
+			answer(recording(t, "apache-file"))(w, r)
+		})
+		_, _, err := list(t.Context(), client, path(t, "/Docs/hello.txt"))
+		assert.Equal(t, filehost.InvalidRequest, filehost.KindOf(err), status)
+	}
+}
+
 func TestWebURL(t *testing.T) {
 	client := serve(t, "owncloud", "", func(http.ResponseWriter, *http.Request) {})
 	origin := client.host.Origin()

@@ -13,8 +13,20 @@ import (
 // maxRetryAfter is the longest wait that is believed.
 const maxRetryAfter = time.Hour
 
-// errRedirected is the cause of the error for a redirect, which is never followed.
-var errRedirected = errors.New("the host answered with a redirect")
+// answered is the cause of an error that stands for a status of the host.
+type answered int
+
+// Error implements error.
+func (a answered) Error() string { return "status " + strconv.Itoa(int(a)) }
+
+// answeredWith returns the status that err stands for; 0 = it stands for none.
+func answeredWith(err error) int {
+	var status answered
+	if !errors.As(err, &status) {
+		return 0
+	}
+	return int(status)
+}
 
 type verdict struct {
 	kind    filehost.Kind
@@ -64,12 +76,8 @@ func (c *Client) refusal(response *http.Response) error {
 }
 
 func (c *Client) statusError(status int) *filehost.Error {
-	cause := fmt.Errorf("status %d", status)
-	if status/100 == 3 {
-		cause = fmt.Errorf("%w: %w", errRedirected, cause)
-	}
 	v := verdictOf(status)
-	return filehost.E(v.kind, fmt.Sprintf(v.message, c.host.Name), cause)
+	return filehost.E(v.kind, fmt.Sprintf(v.message, c.host.Name), answered(status))
 }
 
 // nonsense is the error for an answer that no host should give.
