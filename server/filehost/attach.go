@@ -94,20 +94,26 @@ func (s *Service) lookUp(ctx context.Context, userID string, wanted []Item, limi
 	for i, item := range wanted {
 		items[i] = AttachedItem{Path: item.Path, Name: StoredName(item.Path.Name())}
 		group.Go(func() error {
-			err := s.asUser(ctx, userID, func(credential Credential) (err error) {
-				entries[i], err = s.Remote.Stat(ctx, credential, item.Path)
-				return err
-			})
-			if err == nil {
+			items[i].Err = recovered(func() (err error) {
+				if entries[i], err = s.stat(ctx, userID, item.Path); err != nil {
+					return err
+				}
 				items[i].Size = entries[i].Size
-				err = s.checkEntry(entries[i], item.ETag, limits)
-			}
-			items[i].Err = err
+				return s.checkEntry(entries[i], item.ETag, limits)
+			})
 			return nil // each item has its own error
 		})
 	}
 	_ = group.Wait() // no member fails
 	return entries, items
+}
+
+func (s *Service) stat(ctx context.Context, userID string, path Path) (entry Entry, err error) {
+	err = s.asUser(ctx, userID, func(credential Credential) (err error) {
+		entry, err = s.Remote.Stat(ctx, credential, path)
+		return err
+	})
+	return entry, err
 }
 
 func (s *Service) checkEntry(entry Entry, etag string, limits Limits) error {

@@ -3,6 +3,7 @@ package filehost
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 )
 
@@ -80,4 +81,14 @@ func KindOf(err error) Kind {
 		return e.Kind
 	}
 	return Internal
+}
+
+// recovered turns a panic into an error. A goroutine of ours that panicked would end the plugin.
+func recovered(call func() error) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("panic: %v\n%s", reason, debug.Stack())
+		}
+	}()
+	return call()
 }

@@ -106,12 +106,12 @@ func (m *Monitor) runAll(ctx context.Context, probes []Probe) {
 	m.checks = checks
 }
 
-func (m *Monitor) run(ctx context.Context, probe Probe) (check Check) {
+func (m *Monitor) run(ctx context.Context, probe Probe) Check {
 	ctx, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
 	begin := m.clock.Now()
-	err := probe.Run(ctx)
-	check = Check{Name: probe.Name, Status: Pass, Latency: m.clock.Since(begin), Time: m.clock.Now().UTC()}
+	err := recovered(func() error { return probe.Run(ctx) })
+	check := Check{Name: probe.Name, Status: Pass, Latency: m.clock.Since(begin), Time: m.clock.Now().UTC()}
 	if err != nil {
 		check.Status, check.Remedy = probe.Worst, remedy(err)
 	}

@@ -27,12 +27,11 @@ func ParsePath(field, raw string) (Path, error) {
 		return Root, &Error{Kind: InvalidRequest, Field: field, Message: field + " is longer than 4096 bytes.", Limit: MaxPathBytes}
 	case !utf8.ValidString(raw):
 		return Root, Invalid(field, field+" is not valid UTF-8.")
-	}
-	path, trimmed := Root, strings.TrimSuffix(raw[1:], "/")
-	if trimmed == "" {
+	case raw == "/":
 		return Root, nil
 	}
-	for _, name := range strings.Split(trimmed, "/") {
+	path := Root
+	for _, name := range strings.Split(strings.TrimSuffix(raw[1:], "/"), "/") {
 		if !validName(name) {
 			return Root, Invalid(field, field+` has a segment that no file can have: it is empty, "." or "..", or holds a NUL.`)
 		}

@@ -74,15 +74,11 @@ func (s *source) Read(buffer []byte) (int, error) {
 // unchanged fails with Changed when the file is no longer the one that entry describes: by ETag, where the host has
 // one, else by length and time.
 func (s *Service) unchanged(ctx context.Context, userID string, entry Entry) error {
-	return s.asUser(ctx, userID, func(credential Credential) error {
-		now, err := s.Remote.Stat(ctx, credential, entry.Path)
-		switch {
-		case KindOf(err) == NotFound || err == nil && !sameContent(entry, now):
-			return E(Changed, "The file changed while it was copied; try again.", err)
-		default:
-			return err
-		}
-	})
+	now, err := s.stat(ctx, userID, entry.Path)
+	if KindOf(err) == NotFound || err == nil && !sameContent(entry, now) {
+		return E(Changed, "The file changed while it was copied; try again.", err)
+	}
+	return inTime(ctx, err)
 }
 
 func sameContent(before, after Entry) bool {

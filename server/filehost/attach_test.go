@@ -1,0 +1,233 @@
+package filehost_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost/filehosttest"
+)
+
+func attachment(paths ...string) filehost.Attachment {
+	a := filehost.Attachment{ChannelID: "channel", RootID: "root", Message: "hello"}
+	for _, path := range paths {
+		a.Items = append(a.Items, filehost.Item{Path: filehosttest.MustPath(path)})
+	}
+	return a
+}
+
+func TestAttachCopiesEveryByteAndPostsInTheOrderAsked(t *testing.T) {
+	w := newWorld()
+	w.remote.AddFile("/b.txt", []byte("second"), noon)
+	w.remote.AddFile("/a.txt", []byte("first"), noon)
+	attached, err := w.Attach(t.Context(), alice, attachment("/b.txt", "/a.txt"))
+	require.NoError(t, err)
+	require.Len(t, attached.Items, 2)
+	assert.Equal(t, []byte("second"), w.mattermost.Uploads()[attached.Items[0].FileID].Bytes)
+	assert.Equal(t, alice, w.mattermost.Uploads()[attached.Items[0].FileID].UserID)
+	assert.Equal(t, []filehost.Post{{UserID: alice, ChannelID: "channel", RootID: "root", Message: "hello",
+		FileIDs: []string{attached.Items[0].FileID, attached.Items[1].FileID}}}, w.mattermost.Posts())
+}
+
+func TestWhatFailsBeforeAByteMoves(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*world)
+		ask    func(*filehost.Attachment)
+		kind   filehost.Kind
+		owner  filehost.LimitOwner
+	}{
+		"no items":                      {ask: func(a *filehost.Attachment) { a.Items = nil }, kind: filehost.InvalidRequest},
+		"too many items":                {ask: func(a *filehost.Attachment) { a.Items = make([]filehost.Item, 11) }, kind: filehost.TooLarge, owner: filehost.OwnerPlugin},
+		"too many items for the server": {change: func(w *world) { w.mattermost.Limit(func(l *filehost.Limits) { l.FilesPerPost = 0 }) }, kind: filehost.TooLarge, owner: filehost.OwnerMattermost},
+		"message too long":              {ask: func(a *filehost.Attachment) { a.Message = strings.Repeat("ü", 101) }, kind: filehost.TooLarge, owner: filehost.OwnerMattermost},
+		"no permission":                 {change: func(w *world) { w.mattermost.Refuse(filehost.E(filehost.Forbidden, "No.", nil)) }, kind: filehost.Forbidden},
+		"no such file":                  {change: func(w *world) { w.remote.Remove("/file") }, kind: filehost.NotFound},
+		"a folder":                      {change: func(w *world) { w.remote.Change("/file", func(e *filehost.Entry) { e.Kind = filehost.Folder }) }, kind: filehost.InvalidRequest},
+		"an empty file":                 {change: func(w *world) { w.remote.AddFile("/file", nil, noon) }, kind: filehost.InvalidRequest},
+		"larger than the server allows": {change: func(w *world) { w.mattermost.Limit(func(l *filehost.Limits) { l.FileSize = 1 }) }, kind: filehost.TooLarge, owner: filehost.OwnerMattermost},
+		"larger than the plugin allows": {change: func(w *world) { w.Settings.MaxCopyBytes = 1 }, kind: filehost.TooLarge, owner: filehost.OwnerPlugin},
+		"changed since it was listed":   {ask: func(a *filehost.Attachment) { a.Items[0].ETag = `"old"` }, kind: filehost.Changed},
+		"not connected":                 {change: func(w *world) { _ = w.tokens.Disconnect(t.Context(), alice) }, kind: filehost.NotConnected},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, ask := newWorld(), attachment("/file")
+			w.remote.AddFile("/file", []byte("content"), noon).Opened = func() { t.Error("a byte moved") }
+			if test.change != nil {
+				test.change(w)
+			}
+			if test.ask != nil {
+				test.ask(&ask)
+			}
+			_, err := w.Attach(t.Context(), alice, ask)
+			var known *filehost.Error
+			require.ErrorAs(t, err, &known)
+			assert.Equal(t, test.kind, known.Kind)
+			assert.Equal(t, test.owner, known.LimitOwner)
+			assert.Empty(t, w.mattermost.Posts())
+		})
+	}
+}
+
+func TestAFileThatFailsDoesNotStopTheOthers(t *testing.T) {
+	w := newWorld()
+	w.remote.AddFile("/good", []byte("1"), noon)
+	w.remote.AddFile("/bad", []byte("1"), noon).Failure = filehost.E(filehost.Timeout, "No byte arrived.", nil)
+	attached, err := w.Attach(t.Context(), alice, attachment("/bad", "/missing", "/good"))
+	require.NoError(t, err)
+	assert.Equal(t, filehost.Timeout, filehost.KindOf(attached.Items[0].Err), "the stream's own error, not what the upload made of it")
+	assert.Equal(t, filehost.NotFound, filehost.KindOf(attached.Items[1].Err))
+	require.NoError(t, attached.Items[2].Err)
+	assert.Equal(t, []string{attached.Items[2].FileID}, w.mattermost.Posts()[0].FileIDs)
+}
+
+func TestWhenAllFilesFailTheErrorIsTheFirstOnes(t *testing.T) {
+	w := newWorld()
+	w.remote.AddFile("/bad", []byte("1"), noon).Failure = io.ErrUnexpectedEOF
+	_, err := w.Attach(t.Context(), alice, attachment("/missing", "/bad"))
+	assert.Equal(t, filehost.NotFound, filehost.KindOf(err))
+	assert.Empty(t, w.mattermost.Posts())
+}
+
+func TestAFileThatChangesUnderTheCopyIsPostedNowhere(t *testing.T) {
+	for name, change := range map[string]func(*filehosttest.Remote){
+		"another ETag": func(r *filehosttest.Remote) { r.AddFile("/file", []byte("other"), noon.Add(time.Second)) },
+		"gone":         func(r *filehosttest.Remote) { r.Remove("/file") },
+		"without ETag, another time": func(r *filehosttest.Remote) {
+			r.Change("/file", func(e *filehost.Entry) { e.ETag, e.ModifiedAt = "", noon.Add(time.Second) })
+		},
+		"without ETag, another length": func(r *filehosttest.Remote) { r.Change("/file", func(e *filehost.Entry) { e.ETag = ""; e.Size++ }) },
+		"without ETag, a folder by now": func(r *filehosttest.Remote) {
+			r.Change("/file", func(e *filehost.Entry) { e.ETag, e.Kind = "", filehost.Folder })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			w.remote.AddFile("/file", []byte("content"), noon).Read = func() { change(w.remote) }
+			_, err := w.Attach(t.Context(), alice, attachment("/file"))
+			assert.Equal(t, filehost.Changed, filehost.KindOf(err))
+			assert.Empty(t, w.mattermost.Posts())
+		})
+	}
+}
+
+func TestImagesLargerThanTheServerAllowsAreRefusedByTheirHeader(t *testing.T) {
+	w := newWorld()
+	for side, kind := range map[int]filehost.Kind{100: filehost.Internal, 101: filehost.TooLarge} {
+		var content bytes.Buffer
+		require.NoError(t, png.Encode(&content, image.NewGray(image.Rect(0, 0, side, side))))
+		w.remote.AddFile("/image.png", content.Bytes(), noon)
+		attached, err := w.Attach(t.Context(), alice, attachment("/image.png"))
+		if kind != filehost.TooLarge {
+			require.NoError(t, err)
+			assert.Equal(t, content.Bytes(), w.mattermost.Uploads()[attached.Items[0].FileID].Bytes)
+			continue
+		}
+		assert.Equal(t, kind, filehost.KindOf(err))
+	}
+}
+
+func TestAFailedPostIsAnError(t *testing.T) {
+	w := newWorld()
+	w.remote.AddFile("/file", []byte("1"), noon)
+	broken := errors.New("database")
+	w.mattermost.FailPosts(broken)
+	_, err := w.Attach(t.Context(), alice, attachment("/file"))
+	assert.ErrorIs(t, err, broken)
+}
+
+func TestCopiesAtOnceAreLimitedPerUserAndPerNode(t *testing.T) {
+	w := newWorld()
+	users := []string{alice, bob, "bot"}
+	w.tokens = filehosttest.NewTokens(users...)
+	w.Tokens = w.tokens
+	gate, opened, done := make(chan bool), make(chan bool), make(chan error)
+	file := w.remote.AddFile("/file", []byte("1"), noon)
+	file.Gate, file.Opened = gate, func() { opened <- true }
+	for _, user := range users[:2] {
+		go func() {
+			_, err := w.Attach(t.Context(), user, attachment("/file"))
+			done <- err
+		}()
+		<-opened
+	}
+	for user, text := range map[string]string{alice: "You already have", "bot": "The server is busy"} {
+		_, err := w.Attach(t.Context(), user, attachment("/file"))
+		var known *filehost.Error
+		require.ErrorAs(t, err, &known)
+		assert.Equal(t, filehost.RateLimited, known.Kind)
+		assert.Positive(t, known.RetryAfter)
+		assert.Contains(t, known.Message, text)
+	}
+	close(gate)
+	require.NoError(t, <-done)
+	require.NoError(t, <-done)
+	file.Opened = nil
+	_, err := w.Attach(t.Context(), alice, attachment("/file"))
+	assert.NoError(t, err, "the place is free again")
+}
+
+func TestStoredNamesAreSafeAndKeepTheirExtension(t *testing.T) {
+	for name, test := range map[string]struct{ host, want string }{
+		"plain":                  {"report.pdf", "report.pdf"},
+		"spaces and signs":       {"100% #1 + a&b?.txt", "100% #1 + a&b?.txt"},
+		"markdown":               {"[x](javascript:alert(1)).md", "[x](javascript:alert(1)).md"},
+		"decomposed":             {"e\u0301.txt", "é.txt"},
+		"bidi override":          {"gpj.\u202eexe", "gpj._exe"},
+		"line break and NUL":     {"a\nb\x00c", "a_b_c"},
+		"backslash":              {`..\..\etc`, ".._.._etc"},
+		"not UTF-8":              {"a\xffb", "a_b"},
+		"255 bytes":              {strings.Repeat("n", 251) + ".pdf", strings.Repeat("n", 236) + ".pdf"},
+		"cut between characters": {strings.Repeat("ü", 120) + ".p", strings.Repeat("ü", 119) + ".p"},
+		"all extension":          {"." + strings.Repeat("x", 250), "." + strings.Repeat("x", 239)},
+	} {
+		assert.Equal(t, test.want, filehost.StoredName(test.host), name)
+	}
+}
+
+func TestPathsThatNoFileCanHaveAreRefused(t *testing.T) {
+	for _, raw := range []string{"", "a", "/a//b", "/..", "/a/../b", "/./a", "/a/..", `/a\..\b`, `/..\`, "/a\x00", "/\xff", "//", "/" + strings.Repeat("a", 4096)} {
+		_, err := filehost.ParsePath("path", raw)
+		assert.Equal(t, filehost.InvalidRequest, filehost.KindOf(err), fmt.Sprintf("%q", raw))
+	}
+}
+
+func FuzzPathsSurviveTheirIDs(f *testing.F) {
+	f.Add("a", "b%2Fc")
+	f.Add("..", "\xff")
+	f.Fuzz(func(t *testing.T, first, second string) {
+		path, ok := filehost.Root.Join(first)
+		if !ok {
+			return
+		}
+		if path, ok = path.Join(second); !ok {
+			return
+		}
+		back, err := filehost.ParseID("id", path.ID())
+		if err != nil && len(first)+len(second)+2 <= filehost.MaxPathBytes {
+			t.Fatalf("%q: %v", path, err)
+		}
+		if err == nil && (back != path || strings.Join(back.Segments(), "/") != first+"/"+second) {
+			t.Fatalf("%q came back as %q", path, back)
+		}
+	})
+}
+
+func TestForgedIDsAreRefused(t *testing.T) {
+	for _, id := range []string{"x", "p!", "pYQ", "pL2EvLi4", "pLy8", "p" + strings.Repeat("A", 8000)} {
+		_, err := filehost.ParseID("id", id)
+		assert.Equal(t, filehost.InvalidRequest, filehost.KindOf(err), id)
+	}
+	root, err := filehost.ParseID("id", filehost.Root.ID())
+	require.NoError(t, err)
+	assert.True(t, root.IsRoot())
+}

@@ -1,0 +1,185 @@
+package filehost_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+func names(entries []filehost.Entry) []string {
+	found := make([]string, len(entries))
+	for i, entry := range entries {
+		found[i] = entry.Path.Name()
+	}
+	return found
+}
+
+func TestFoldersComeFirstAndNamesInNaturalOrder(t *testing.T) {
+	w := newWorld()
+	for _, name := range []string{"/file10", "/file9", "/Änderung", "/alpha", "/File9b"} {
+		w.remote.AddFile(name, []byte(name), noon)
+	}
+	w.remote.AddFolder("/zoo")
+	page, err := w.Browse(t.Context(), alice, filehost.Listing{})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"zoo", "alpha", "Änderung", "file9", "File9b", "file10"}, names(page.Entries))
+	page, err = w.Browse(t.Context(), alice, filehost.Listing{Descending: true})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"zoo", "file10", "File9b", "file9", "Änderung", "alpha"}, names(page.Entries))
+}
+
+func TestSortingBySizeAndTime(t *testing.T) {
+	w := newWorld()
+	w.remote.AddFile("/small-new", []byte("1"), noon.Add(time.Hour))
+	w.remote.AddFile("/large-old", []byte("123"), noon)
+	w.remote.AddFile("/small-old", []byte("2"), noon)
+	for sort, want := range map[filehost.Sort][]string{
+		filehost.BySize:     {"small-new", "small-old", "large-old"},
+		filehost.ByModified: {"large-old", "small-old", "small-new"},
+	} {
+		page, err := w.Browse(t.Context(), alice, filehost.Listing{Sort: sort})
+		require.NoError(t, err)
+		assert.Equal(t, want, names(page.Entries), sort)
+	}
+}
+
+func TestTypesFilterByKindAndMIMEPrefix(t *testing.T) {
+	w := newWorld()
+	w.remote.AddFolder("/folder")
+	w.remote.AddFile("/text", []byte("1"), noon)
+	w.remote.AddFile("/image", []byte("1"), noon)
+	w.remote.Change("/image", func(e *filehost.Entry) { e.MIMEType = "image/png" })
+	for name, test := range map[string]struct{ types, want []string }{
+		"all":                {nil, []string{"folder", "image", "text"}},
+		"folders":            {[]string{"folder"}, []string{"folder"}},
+		"files":              {[]string{"file"}, []string{"image", "text"}},
+		"images":             {[]string{"image/"}, []string{"image"}},
+		"images and folders": {[]string{"image/", "folder"}, []string{"folder", "image"}},
+		"case is ignored":    {[]string{"IMAGE/png"}, []string{"image"}},
+	} {
+		page, err := w.Browse(t.Context(), alice, filehost.Listing{Types: test.types})
+		require.NoError(t, err, name)
+		assert.Equal(t, test.want, names(page.Entries), name)
+		assert.Equal(t, len(test.want), page.Total, name)
+	}
+}
+
+func TestPagesGiveEveryEntryOnceInEveryOrder(t *testing.T) {
+	w := newWorld()
+	for i := range 53 {
+		w.remote.AddFile(fmt.Sprintf("/f%d", i*7%53), make([]byte, i%5), noon.Add(time.Duration(i%3)*time.Minute))
+	}
+	for _, sort := range []filehost.Sort{filehost.ByName, filehost.BySize, filehost.ByModified} {
+		for _, descending := range []bool{false, true} {
+			whole, err := w.Browse(t.Context(), alice, filehost.Listing{Sort: sort, Descending: descending})
+			require.NoError(t, err)
+			require.Len(t, whole.Entries, 53)
+			assert.Empty(t, whole.NextCursor)
+			assert.Equal(t, whole.Entries, allPages(t, w, filehost.Listing{Sort: sort, Descending: descending, Limit: 7}))
+		}
+	}
+}
+
+func allPages(t *testing.T, w *world, listing filehost.Listing) (all []filehost.Entry) {
+	t.Helper()
+	for {
+		page, err := w.Browse(t.Context(), alice, listing)
+		require.NoError(t, err)
+		all = append(all, page.Entries...)
+		if listing.Cursor = page.NextCursor; listing.Cursor == "" {
+			return all
+		}
+	}
+}
+
+func TestAPageGoesOnWhereTheLastEndedWhateverCameOrWent(t *testing.T) {
+	w := newWorld()
+	for _, name := range []string{"/a", "/c", "/e", "/g"} {
+		w.remote.AddFile(name, []byte("1"), noon)
+	}
+	first, err := w.Browse(t.Context(), alice, filehost.Listing{Limit: 2})
+	require.NoError(t, err)
+	w.remote.Remove("/c") // the entry the cursor names
+	w.remote.AddFile("/b", []byte("1"), noon)
+	w.remote.AddFile("/d", []byte("1"), noon)
+	second, err := w.Browse(t.Context(), alice, filehost.Listing{Limit: 3, Cursor: first.NextCursor})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a", "c"}, names(first.Entries))
+	assert.Equal(t, []string{"d", "e", "g"}, names(second.Entries))
+}
+
+func TestACursorContinuesNoOtherQueryAndNoOtherUser(t *testing.T) {
+	w := newWorld()
+	w.remote.AddFile("/a", []byte("1"), noon)
+	w.remote.AddFile("/b", []byte("1"), noon)
+	require.NoError(t, w.tokens.ConnectWithPassword(t.Context(), bob, "", filehost.NewSecret("right")))
+	first, err := w.Browse(t.Context(), alice, filehost.Listing{Limit: 1})
+	require.NoError(t, err)
+	for name, test := range map[string]struct {
+		user    string
+		listing filehost.Listing
+	}{
+		"another user":  {bob, filehost.Listing{Cursor: first.NextCursor}},
+		"another order": {alice, filehost.Listing{Cursor: first.NextCursor, Descending: true}},
+		"another sort":  {alice, filehost.Listing{Cursor: first.NextCursor, Sort: filehost.BySize}},
+		"another type":  {alice, filehost.Listing{Cursor: first.NextCursor, Types: []string{"file"}}},
+		"forged":        {alice, filehost.Listing{Cursor: "forged"}},
+	} {
+		_, err := w.Browse(t.Context(), test.user, test.listing)
+		assert.Equal(t, filehost.InvalidRequest, filehost.KindOf(err), name)
+	}
+	_, err = w.Browse(t.Context(), alice, filehost.Listing{Limit: 5, Cursor: first.NextCursor})
+	assert.NoError(t, err, "another limit is fine")
+}
+
+func TestWrongListingsNameTheField(t *testing.T) {
+	w := newWorld()
+	w.remote.AddFile("/file", []byte("1"), noon)
+	file, err := filehost.ParsePath("path", "/file")
+	require.NoError(t, err)
+	for field, listing := range map[string]filehost.Listing{
+		"limit": {Limit: filehost.MaxPageSize + 1},
+		"sort":  {Sort: "colour"},
+		"type":  {Types: []string{"image"}},
+		"path":  {Folder: file},
+	} {
+		_, err := w.Browse(t.Context(), alice, listing)
+		var known *filehost.Error
+		require.ErrorAs(t, err, &known, field)
+		assert.Equal(t, filehost.InvalidRequest, known.Kind, field)
+		assert.Equal(t, field, known.Field)
+	}
+}
+
+func TestARejectedCredentialIsRenewedOnceAndThenDead(t *testing.T) {
+	w := newWorld()
+	w.remote.Accept("2")
+	_, err := w.Browse(t.Context(), alice, filehost.Listing{})
+	require.NoError(t, err, "the renewed one is accepted")
+
+	w.remote.Accept("none")
+	before := w.remote.Calls()
+	_, err = w.Browse(t.Context(), alice, filehost.Listing{})
+	assert.Equal(t, filehost.NotConnected, filehost.KindOf(err))
+	assert.Equal(t, before+2, w.remote.Calls())
+
+	_, err = w.Browse(t.Context(), alice, filehost.Listing{})
+	assert.Equal(t, filehost.NotConnected, filehost.KindOf(err))
+	assert.Equal(t, before+2, w.remote.Calls(), "a dead credential is not sent again")
+}
+
+func TestChangeDetectionFollowsWhatTheHostOffers(t *testing.T) {
+	w := newWorld()
+	page, err := w.Browse(t.Context(), alice, filehost.Listing{})
+	require.NoError(t, err)
+	assert.True(t, page.Capabilities.ChangeDetection)
+	w.remote.Change("/", func(e *filehost.Entry) { e.ETag = "" })
+	page, err = w.Browse(t.Context(), alice, filehost.Listing{})
+	require.NoError(t, err)
+	assert.False(t, page.Capabilities.ChangeDetection)
+}

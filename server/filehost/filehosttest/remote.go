@@ -1,0 +1,208 @@
+package filehosttest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// Remote is a file host in memory. It accepts one credential at a time, whoever the user is.
+type Remote struct {
+	mu      sync.Mutex
+	order   []filehost.Path
+	entries map[filehost.Path]filehost.Entry
+	content map[filehost.Path]*File
+	accepts string // a credential's generation; "" = any
+	calls   int
+}
+
+// File is the content of a file and how reading it goes.
+type File struct {
+	Bytes   []byte
+	Opened  func()    // called when a copy begins
+	Read    func()    // called when all bytes have been read
+	Failure error     // ends the stream instead of its end
+	Gate    chan bool // a read waits until it is closed
+}
+
+// NewRemote returns a host with an empty root.
+func NewRemote() *Remote {
+	r := &Remote{entries: map[filehost.Path]filehost.Entry{}, content: map[filehost.Path]*File{}}
+	r.entries[filehost.Root] = filehost.Entry{Kind: filehost.Folder, ETag: `"root"`, Permissions: []filehost.Permission{filehost.Read}}
+	return r
+}
+
+// MustPath is the path of a test's literal.
+func MustPath(raw string) filehost.Path {
+	path, err := filehost.ParsePath("path", raw)
+	if err != nil {
+		panic(err)
+	}
+	return path
+}
+
+// AddFolder adds a folder. Its parent isn't asked for.
+func (r *Remote) AddFolder(raw string) {
+	r.add(filehost.Entry{Path: MustPath(raw), Kind: filehost.Folder})
+}
+
+// AddFile adds or replaces a file whose ETag follows from its content and time.
+func (r *Remote) AddFile(raw string, content []byte, modified time.Time) *File {
+	file := &File{Bytes: content}
+	path := MustPath(raw)
+	r.add(filehost.Entry{Path: path, Kind: filehost.File, Size: int64(len(content)), MIMEType: "text/plain", ModifiedAt: modified,
+		ETag: fmt.Sprintf(`"%d-%d"`, len(content), modified.Unix())})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.content[path] = file
+	return file
+}
+
+// Change changes the entry at a path.
+func (r *Remote) Change(raw string, change func(*filehost.Entry)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	entry := r.entries[MustPath(raw)]
+	change(&entry)
+	r.entries[entry.Path] = entry
+}
+
+// Remove removes the entry at a path.
+func (r *Remote) Remove(raw string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.entries, MustPath(raw))
+}
+
+// Accept makes the host reject every credential but that of a generation.
+func (r *Remote) Accept(generation string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.accepts = generation
+}
+
+// Calls is the number of calls that carried a credential.
+func (r *Remote) Calls() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.calls
+}
+
+func (r *Remote) add(entry filehost.Entry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, known := r.entries[entry.Path]; !known {
+		r.order = append(r.order, entry.Path)
+	}
+	r.entries[entry.Path] = entry
+}
+
+func (r *Remote) entry(credential filehost.Credential, path filehost.Path) (filehost.Entry, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls++
+	if r.accepts != "" && credential.Generation != r.accepts {
+		return filehost.Entry{}, filehost.E(filehost.CredentialRejected, "The host rejected the credential.", nil)
+	}
+	entry, ok := r.entries[path]
+	if !ok {
+		return filehost.Entry{}, filehost.E(filehost.NotFound, "There is no such file.", nil)
+	}
+	return entry, nil
+}
+
+// Stat implements filehost.Remote.
+func (r *Remote) Stat(ctx context.Context, credential filehost.Credential, path filehost.Path) (filehost.Entry, error) {
+	if ctx.Err() != nil {
+		return filehost.Entry{}, filehost.E(filehost.Timeout, "The host took too long.", ctx.Err())
+	}
+	return r.entry(credential, path)
+}
+
+// List implements filehost.Remote.
+func (r *Remote) List(_ context.Context, credential filehost.Credential, folder filehost.Path, each func(filehost.Entry) error) (filehost.Entry, error) {
+	self, err := r.entry(credential, folder)
+	if err != nil || self.Kind != filehost.Folder {
+		return self, firstError(err, filehost.Invalid("path", "This is no folder."))
+	}
+	for _, entry := range r.children(folder) {
+		if err := each(entry); err != nil {
+			return filehost.Entry{}, err
+		}
+	}
+	return self, nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Remote) children(folder filehost.Path) []filehost.Entry {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var children []filehost.Entry
+	for _, path := range r.order {
+		entry, ok := r.entries[path]
+		if child, valid := folder.Join(path.Name()); ok && valid && child == path {
+			children = append(children, entry)
+		}
+	}
+	return children
+}
+
+// Open implements filehost.Remote.
+func (r *Remote) Open(_ context.Context, credential filehost.Credential, entry filehost.Entry) (filehost.Content, error) {
+	now, err := r.entry(credential, entry.Path)
+	if err != nil {
+		return filehost.Content{}, err
+	}
+	if now.ETag != entry.ETag {
+		return filehost.Content{}, filehost.E(filehost.Changed, "The file changed.", nil)
+	}
+	r.mu.Lock()
+	file := r.content[entry.Path]
+	r.mu.Unlock()
+	if file.Opened != nil {
+		file.Opened()
+	}
+	return filehost.Content{ReadCloser: io.NopCloser(&stream{file: file, left: bytes.NewReader(file.Bytes)}), Size: now.Size, ETag: now.ETag}, nil
+}
+
+// stream is one reading of a File.
+type stream struct {
+	file *File
+	left *bytes.Reader
+}
+
+func (s *stream) Read(buffer []byte) (int, error) {
+	if s.file.Gate != nil {
+		<-s.file.Gate
+	}
+	n, err := s.left.Read(buffer)
+	if err != nil && s.file.Failure != nil {
+		return n, s.file.Failure
+	}
+	if err != nil && s.file.Read != nil {
+		s.file.Read()
+	}
+	return n, err
+}
+
+// Account implements filehost.Remote.
+func (r *Remote) Account(context.Context, filehost.Credential) (string, error) { return "account", nil }
+
+// Capabilities implements filehost.Remote.
+func (r *Remote) Capabilities() filehost.Capabilities { return filehost.Capabilities{} }
+
+// Check implements filehost.Remote.
+func (r *Remote) Check(context.Context) error { return nil }

@@ -1,0 +1,164 @@
+package filehosttest
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// Tokens gives every connected user a credential, which Renew replaces. It implements filehost.Tokens and
+// filehost.Connections; the sign-in server behind it accepts everything.
+type Tokens struct {
+	mu          sync.Mutex
+	generations map[string]int // by user
+	dead        map[string]bool
+	confirms    map[string]string // code to user
+}
+
+// NewTokens returns a double in which the users are connected.
+func NewTokens(users ...string) *Tokens {
+	t := &Tokens{generations: map[string]int{}, dead: map[string]bool{}, confirms: map[string]string{}}
+	for _, user := range users {
+		t.generations[user] = 1
+	}
+	return t
+}
+
+var errNone = filehost.E(filehost.NotConnected, "You are not connected.", nil)
+
+func (t *Tokens) credential(userID string) (filehost.Credential, error) {
+	generation := t.generations[userID]
+	if generation == 0 || t.dead[userID] {
+		return filehost.Credential{}, errNone
+	}
+	return filehost.Credential{Scheme: filehost.Bearer, Secret: filehost.NewSecret("token"), Connection: "connection of " + userID, Generation: strconv.Itoa(generation)}, nil
+}
+
+// For implements filehost.Tokens.
+func (t *Tokens) For(_ context.Context, userID string) (filehost.Credential, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.credential(userID)
+}
+
+// Renew implements filehost.Tokens.
+func (t *Tokens) Renew(_ context.Context, userID string, rejected filehost.Credential) (filehost.Credential, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if current, err := t.credential(userID); err != nil || current.Generation != rejected.Generation {
+		return current, err
+	}
+	t.generations[userID]++
+	return t.credential(userID)
+}
+
+// Reject implements filehost.Tokens.
+func (t *Tokens) Reject(_ context.Context, userID string, _ filehost.Credential) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.dead[userID] = true
+	return nil
+}
+
+// Connection implements filehost.Connections.
+func (t *Tokens) Connection(_ context.Context, userID string) (filehost.Connection, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.dead[userID]:
+		return filehost.Connection{State: filehost.Reconnect}, nil
+	case t.generations[userID] == 0:
+		return filehost.Connection{State: filehost.Disconnected}, nil
+	default:
+		return filehost.Connection{State: filehost.Connected, Account: "account", Grant: "password"}, nil
+	}
+}
+
+// Authorize implements filehost.Connections.
+func (t *Tokens) Authorize(context.Context, string) (string, error) {
+	return "https://login.example.com/authorize?state=state", nil
+}
+
+// Callback implements filehost.Connections: the code "good" connects, others do not.
+func (t *Tokens) Callback(_ context.Context, callback filehost.Callback) (filehost.CallbackResult, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case callback.Code != "good":
+		return filehost.CallbackResult{}, filehost.Invalid("state", "This sign-in has expired or was used before.")
+	case callback.UserID == "":
+		return filehost.CallbackResult{ConfirmPage: "handle"}, nil
+	}
+	t.generations[callback.UserID] = 1
+	return filehost.CallbackResult{Connected: true}, nil
+}
+
+// Confirmation implements filehost.Connections: the page "handle" exists, for the user who is set by BeginConfirm.
+func (t *Tokens) Confirmation(_ context.Context, handle string) (filehost.Confirmation, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if user, ok := t.confirms["ABCD-EFGH"]; ok && handle == "handle" {
+		return filehost.Confirmation{BeganBy: user, Code: "ABCD-EFGH"}, nil
+	}
+	return filehost.Confirmation{}, filehost.E(filehost.NotFound, "There is no such page.", nil)
+}
+
+// BeginConfirm lets the user confirm with the code ABCD-EFGH.
+func (t *Tokens) BeginConfirm(userID string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.confirms["ABCD-EFGH"] = userID
+}
+
+// Confirm implements filehost.Connections.
+func (t *Tokens) Confirm(_ context.Context, userID, code string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.confirms[code] != userID {
+		return filehost.Invalid("confirm", "The code is not the one shown.")
+	}
+	t.generations[userID] = 1
+	return nil
+}
+
+// ConnectWithPassword implements filehost.Connections: the password is "right".
+func (t *Tokens) ConnectWithPassword(_ context.Context, userID, _ string, password filehost.Secret) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if password.Reveal() != "right" {
+		return filehost.Invalid("password", "The host did not accept them.")
+	}
+	t.generations[userID] = 1
+	return nil
+}
+
+// Disconnect implements filehost.Connections.
+func (t *Tokens) Disconnect(_ context.Context, userID string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.generations, userID)
+	return nil
+}
+
+// Sealer binds and doesn't hide.
+type Sealer struct{}
+
+// Seal implements filehost.Sealer.
+func (Sealer) Seal(associated string, plain []byte) (string, error) {
+	return base64.RawURLEncoding.EncodeToString([]byte(associated + "\x00" + string(plain))), nil
+}
+
+// Open implements filehost.Sealer.
+func (Sealer) Open(associated, sealed string) ([]byte, error) {
+	raw, err := base64.RawURLEncoding.DecodeString(sealed)
+	plain, ok := strings.CutPrefix(string(raw), associated+"\x00")
+	if err != nil || !ok {
+		return nil, errors.New("not sealed by us")
+	}
+	return []byte(plain), nil
+}

@@ -1,0 +1,45 @@
+package filehost_test
+
+import (
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	"go.uber.org/goleak"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost/filehosttest"
+)
+
+const alice, bob = "alice", "bob"
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// world is a service over doubles that behave.
+type world struct {
+	*filehost.Service
+	remote     *filehosttest.Remote
+	tokens     *filehosttest.Tokens
+	mattermost *filehosttest.Mattermost
+}
+
+func newWorld() *world {
+	w := &world{remote: filehosttest.NewRemote(), tokens: filehosttest.NewTokens(alice), mattermost: filehosttest.NewMattermost(
+		filehost.User{ID: alice, Username: alice, Active: true}, filehost.User{ID: bob, Username: bob, Active: true},
+		filehost.User{ID: "bot", Bot: true, Active: true}, filehost.User{ID: "gone"})}
+	w.Service = filehost.New(filehost.Config{
+		Host:        filehost.Host{ID: filehost.DefaultHostID, Name: "Cloud", Kind: "webdav", BaseURL: &url.URL{Scheme: "https", Host: "cloud.example.com"}},
+		Settings:    filehost.Settings{MaxCopyBytes: 1 << 20, MaxFiles: 10, CopiesPerNode: 2, CopiesPerUser: 1},
+		Tokens:      w.tokens,
+		Connections: w.tokens,
+		Remote:      w.remote,
+		Mattermost:  w.mattermost,
+		Sealer:      filehosttest.Sealer{},
+		Copies:      filehost.NewCopies(),
+		Clock:       clockwork.NewFakeClockAt(noon),
+	})
+	return w
+}
