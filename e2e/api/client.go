@@ -38,7 +38,7 @@ type Attachment struct {
 	RootID    string `json:"root_id,omitempty"`
 	Message   string `json:"message,omitempty"`
 	Items     []Item `json:"items"`
-	As        string `json:"as"`
+	As        string `json:"as,omitempty"`
 }
 
 // Item names a file by path or by id.

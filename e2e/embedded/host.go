@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"os"
@@ -69,7 +71,12 @@ func Start(ctx context.Context, cfg Config) (*Host, error) {
 	mux.Handle("/dav/", host.counters.count(host.dav(provider.Crypto())))
 	mux.Handle("/oidc/login", host.login(provider))
 	mux.Handle("/oidc/", host.counters.count(http.StripPrefix("/oidc", provider)))
-	host.server = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	host.server = &http.Server{
+		Handler:           mux,
+		ReadHeaderTimeout: 10 * time.Second,
+		// What goes wrong on purpose is nothing to report.
+		ErrorLog: log.New(io.Discard, "", 0),
+	}
 	go func() { _ = host.server.Serve(listener) }()
 	return host, nil
 }

@@ -59,7 +59,7 @@ var HostileNames = []string{
 	"שלום right to left.txt",
 	"[x](javascript:alert(1)).txt",
 	"@all.txt",
-	"<script>alert(1)</script>.txt",
+	"<img src=x onerror=alert(1)>.txt",
 	"{user}.txt",
 	"~tilde$(id)`id`.txt",
 	longName(),

@@ -1,7 +1,6 @@
 package stack_test
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"os"
@@ -112,9 +111,9 @@ func signIn(t *testing.T, host *embedded.Host) (oauth2.Config, *oauth2.Token) {
 	return config, token
 }
 
-func davStatus(ctx context.Context, t *testing.T, host *embedded.Host, authorize func(*http.Request)) int {
+func davStatus(t *testing.T, url string, authorize func(*http.Request)) int {
 	t.Helper()
-	request, err := http.NewRequestWithContext(ctx, "PROPFIND", host.URL(), nil)
+	request, err := http.NewRequestWithContext(t.Context(), "PROPFIND", url, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +130,7 @@ func davStatus(ctx context.Context, t *testing.T, host *embedded.Host, authorize
 func TestHostTakesTokensAndPasswords(t *testing.T) {
 	host := newHost(t)
 	config, token := signIn(t, host)
-	status := func(authorize func(*http.Request)) int { return davStatus(t.Context(), t, host, authorize) }
+	status := func(authorize func(*http.Request)) int { return davStatus(t, host.URL(), authorize) }
 
 	if got := status(token.SetAuthHeader); got != http.StatusMultiStatus {
 		t.Errorf("with a token: %d", got)
@@ -185,7 +184,7 @@ func TestHostRevokes(t *testing.T) {
 	if response.StatusCode != http.StatusOK || host.Grants("alice") != 0 {
 		t.Errorf("status %d, %d grants left", response.StatusCode, host.Grants("alice"))
 	}
-	if got := davStatus(t.Context(), t, host, token.SetAuthHeader); got != http.StatusUnauthorized {
+	if got := davStatus(t, host.URL(), token.SetAuthHeader); got != http.StatusUnauthorized {
 		t.Errorf("the access token survived its grant: %d", got)
 	}
 }
@@ -204,5 +203,21 @@ func TestTreeKeepsEveryName(t *testing.T) {
 	info, err := os.Stat(filepath.Join(dir, sample.HugeFile))
 	if err != nil || info.Size() != sample.HugeSize {
 		t.Errorf("%s: %v, %v", sample.HugeFile, info, err)
+	}
+}
+
+func TestApacheWantsThePassword(t *testing.T) {
+	apache, err := stack.StartApache(t.Context(), "dora", "pass:word ü", sample.WriteSmall)
+	if apache != nil {
+		t.Cleanup(func() { _ = apache.Stop() })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for password, want := range map[string]int{"": 401, "wrong": 401, "pass:word ü": 207} {
+		got := davStatus(t, apache.URL, func(r *http.Request) { r.SetBasicAuth("dora", password) })
+		if got != want {
+			t.Errorf("with password %q: %d, want %d", password, got, want)
+		}
 	}
 }
