@@ -1,0 +1,280 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+	"github.com/jonboulle/clockwork"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/assets"
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost/filehosttest"
+)
+
+const (
+	site    = "https://chat.example.com/team"
+	alice   = "aliceaaaaaaaaaaaaaaaaaaaaa"
+	bob     = "bobbbbbbbbbbbbbbbbbbbbbbbb"
+	admin   = "adminaaaaaaaaaaaaaaaaaaaaa"
+	channel = "channelaaaaaaaaaaaaaaaaaaa"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// world is the API over doubles that behave.
+type world struct {
+	*Handler
+	remote     *filehosttest.Remote
+	tokens     *filehosttest.Tokens
+	mattermost *filehosttest.Mattermost
+	runtime    Runtime
+	logged     *bytes.Buffer
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{remote: filehosttest.NewRemote(), tokens: filehosttest.NewTokens(alice, admin), logged: &bytes.Buffer{}, mattermost: filehosttest.NewMattermost(
+		filehost.User{ID: alice, Username: "alice", Active: true}, filehost.User{ID: bob, Username: "bob", Active: true}, filehost.User{ID: admin, Active: true, Admin: true})}
+	clock := clockwork.NewFakeClockAt(noon)
+	w.runtime = Runtime{
+		Monitor: filehost.NewMonitor(clock, time.Second),
+		Service: filehost.New(filehost.Config{
+			Host:     filehost.Host{ID: filehost.DefaultHostID, Name: "Cloud", Kind: "webdav", BaseURL: &url.URL{Scheme: "https", Host: "cloud.example.com"}},
+			Settings: filehost.Settings{MaxCopyBytes: 1 << 20, MaxFiles: 10, CopiesPerNode: 2, CopiesPerUser: 1},
+			Tokens:   w.tokens, Connections: w.tokens, Remote: w.remote, Mattermost: w.mattermost, Sealer: filehosttest.Sealer{},
+			Copies: filehost.NewCopies(), Clock: clock,
+		}),
+	}
+	w.Handler = New(Config{
+		Lifetime: t.Context(), Runtime: func() Runtime { return w.runtime }, User: w.mattermost.User, SiteURL: func() string { return site },
+		Version: "1.2.3", ServerVersion: "11.1.0", OpenAPI: assets.OpenAPI, Log: slog.New(slog.NewTextHandler(w.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	return w
+}
+
+// call sends a request and holds the answer to the published contract.
+func (w *world) call(t *testing.T, userID, method, target, body string, header ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequest(method, "/api"+target, strings.NewReader(body))
+	if userID != "" {
+		r.Header.Set("Mattermost-User-Id", userID)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	recorder := httptest.NewRecorder()
+	w.ServeHTTP(recorder, WithRequestID(r, "request1"))
+	assert.Equal(t, "request1", recorder.Header().Get("X-Request-Id"))
+	checkContract(t, r, recorder)
+	return recorder
+}
+
+var contract = func() routers.Router {
+	openapi3filter.RegisterBodyDecoder("text/html", openapi3filter.PlainBodyDecoder)
+	openapi3filter.RegisterBodyDecoder("application/yaml", openapi3filter.PlainBodyDecoder)
+	openapi3filter.RegisterBodyDecoder("application/health+json", openapi3filter.JSONBodyDecoder)
+	loader := openapi3.NewLoader()
+	document, err := loader.LoadFromData(assets.OpenAPI)
+	if err != nil {
+		panic(err)
+	}
+	if err = document.Validate(loader.Context); err != nil {
+		panic(err)
+	}
+	document.Servers = openapi3.Servers{{URL: "/api"}}
+	router, err := gorillamux.NewRouter(document)
+	if err != nil {
+		panic(err)
+	}
+	return router
+}()
+
+func checkContract(t *testing.T, r *http.Request, recorder *httptest.ResponseRecorder) {
+	t.Helper()
+	if r.Method == http.MethodHead { // a GET without its body (RFC 9110 9.3.2), which no document lists
+		assert.Empty(t, recorder.Body.String())
+		return
+	}
+	route, parameters, err := contract.FindRoute(r)
+	if err != nil {
+		assert.Contains(t, []int{http.StatusNotFound, http.StatusMethodNotAllowed}, recorder.Code, "a route without a contract")
+		return
+	}
+	input := &openapi3filter.RequestValidationInput{Request: r, Route: route, PathParams: parameters}
+	answer := &openapi3filter.ResponseValidationInput{RequestValidationInput: input, Status: recorder.Code, Header: recorder.Header(),
+		Options: &openapi3filter.Options{IncludeResponseStatus: true}}
+	answer.SetBodyBytes(recorder.Body.Bytes())
+	assert.NoError(t, openapi3filter.ValidateResponse(context.Background(), answer))
+}
+
+// failure is the error shape as a client reads it.
+type failure struct {
+	ID, Code, Message string
+	StatusCode        int    `json:"status_code"`
+	RequestID         string `json:"request_id"`
+	Details           struct {
+		Field      string
+		Limit      int64
+		LimitOwner string `json:"limit_owner"`
+		RetryAfter int    `json:"retry_after_s"`
+		ConnectURL string `json:"connect_url"`
+	}
+}
+
+func failureOf(t *testing.T, recorder *httptest.ResponseRecorder) (f failure) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal(recorder.Body.Bytes(), &f), recorder.Body.String())
+	assert.Equal(t, recorder.Code, f.StatusCode)
+	assert.Equal(t, "filehost."+f.Code, f.ID)
+	assert.Equal(t, "request1", f.RequestID)
+	assert.NotEmpty(t, f.Message)
+	return f
+}
+
+// public are the routes that answer without a session. A new one needs a reason to be here.
+var public = map[string]bool{
+	"GET /api/health": true, "GET /api/openapi.yaml": true,
+	"GET /api/connection/callback/{host}": true, "GET /api/connection/confirm/{handle}": true, "GET /api/connection/done": true,
+}
+
+func TestEveryRouteIsRefusedWithoutASessionUnlessItIsPublic(t *testing.T) {
+	w := newWorld(t)
+	for _, route := range routes {
+		name := route.method + " " + route.path
+		assert.Equal(t, public[name], route.public, name)
+		target := strings.NewReplacer("/api", "", "{host}", "default", "{handle}", "handle").Replace(route.path)
+		for _, caller := range []string{"", "short", "UPPERCASEaaaaaaaaaaaaaaaaa", alice + "a", "../../../aaaaaaaaaaaaaaaaa"} {
+			recorder := w.call(t, caller, route.method, target, "{}")
+			if route.public && caller == "" {
+				assert.NotEqual(t, http.StatusUnauthorized, recorder.Code, name)
+				continue
+			}
+			assert.Equal(t, "not_authenticated", failureOf(t, recorder).Code, name)
+		}
+	}
+	assert.Zero(t, w.remote.Calls())
+	assert.Empty(t, w.mattermost.Changed())
+}
+
+func TestOtherPluginsAreRefusedWhoeverTheyClaimToBe(t *testing.T) {
+	w := newWorld(t)
+	for _, route := range routes {
+		target := strings.NewReplacer("/api", "", "{host}", "default", "{handle}", "handle").Replace(route.path)
+		recorder := w.call(t, admin, route.method, target, "{}", "Mattermost-Plugin-ID", "evil")
+		assert.Equal(t, "forbidden", failureOf(t, recorder).Code, route.path)
+	}
+	assert.Zero(t, w.remote.Calls())
+}
+
+func TestGETNeverChangesState(t *testing.T) {
+	w := newWorld(t)
+	for _, target := range []string{"/files", "/health", "/openapi.yaml", "/connection", "/connection/confirm/handle", "/connection/done"} {
+		w.call(t, alice, http.MethodGet, target, "")
+		w.call(t, alice, http.MethodHead, target, "")
+	}
+	assert.Empty(t, w.mattermost.Changed())
+	assert.Empty(t, w.mattermost.Posts())
+	connection, err := w.tokens.Connection(t.Context(), alice)
+	require.NoError(t, err)
+	assert.Equal(t, filehost.Connected, connection.State)
+}
+
+func TestUnknownRoutesAndMethods(t *testing.T) {
+	w := newWorld(t)
+	for _, target := range []string{"/nothing", "/files/", "//files", "/connection/callback/", "/health/x", "/%66iles%2F"} {
+		assert.Equal(t, "not_found", failureOf(t, w.call(t, alice, http.MethodGet, target, "")).Code, target)
+	}
+	recorder := w.call(t, alice, http.MethodPut, "/connection", "")
+	assert.Equal(t, http.StatusMethodNotAllowed, recorder.Code)
+	assert.Equal(t, "DELETE, GET, POST", recorder.Header().Get("Allow"))
+	assert.Equal(t, "method_not_allowed", failureOf(t, recorder).Code)
+}
+
+func TestEveryKindHasItsCodeAndStatus(t *testing.T) {
+	w := newWorld(t)
+	for kind, want := range map[filehost.Kind]string{
+		filehost.Internal: "500 internal", filehost.InvalidRequest: "400 invalid_request", filehost.NotAuthenticated: "401 not_authenticated",
+		filehost.Forbidden: "403 forbidden", filehost.NotFound: "404 not_found", filehost.MethodNotAllowed: "405 method_not_allowed",
+		filehost.Conflict: "409 conflict", filehost.Changed: "412 changed", filehost.TooLarge: "413 too_large", filehost.Unsupported: "422 unsupported",
+		filehost.NotConnected: "424 not_connected", filehost.CredentialRejected: "424 not_connected", filehost.RateLimited: "429 rate_limited",
+		filehost.HostUnavailable: "502 host_unavailable", filehost.NotConfigured: "503 not_configured", filehost.Maintenance: "503 maintenance",
+		filehost.Timeout: "504 timeout",
+	} {
+		w.mattermost.Refuse(&filehost.Error{Kind: kind, Message: "Said so.", Err: http.ErrAbortHandler})
+		recorder := w.call(t, alice, http.MethodPost, "/attach", `{"channel_id":"`+channel+`","items":[{"path":"/a"}]}`)
+		f := failureOf(t, recorder)
+		assert.Equal(t, want, strconv.Itoa(recorder.Code)+" "+f.Code)
+		assert.Equal(t, "Said so.", f.Message)
+		assert.NotContains(t, recorder.Body.String(), "abort", "the cause is for the log")
+		if kind == filehost.RateLimited || kind == filehost.Maintenance {
+			assert.NotEmpty(t, recorder.Header().Get("Retry-After"), want)
+		}
+		if f.Code == "not_connected" {
+			assert.Equal(t, site+"/plugins/filehost-attach/api/connection", f.Details.ConnectURL)
+		}
+	}
+	assert.Len(t, kinds, 17)
+}
+
+func TestAPanicIsAnInternalErrorThatSaysNothing(t *testing.T) {
+	w := newWorld(t)
+	w.Config.User = func(context.Context, string) (filehost.User, error) { panic("secret") }
+	f := failureOf(t, w.call(t, alice, http.MethodGet, "/health", ""))
+	assert.Equal(t, "internal", f.Code)
+	assert.NotContains(t, f.Message, "secret")
+	assert.Contains(t, w.logged.String(), "secret")
+}
+
+func TestWithoutAConfigurationTheRoutesSaySoAndHealthAnswers(t *testing.T) {
+	w := newWorld(t)
+	w.runtime.Service = nil
+	w.runtime.Monitor.SetFailed("configuration", "HostURL: enter the address.")
+	for _, route := range routes {
+		target := strings.NewReplacer("/api", "", "{host}", "default", "{handle}", "handle").Replace(route.path)
+		body := `{}`
+		if target == "/attach" {
+			body = `{"items":[{"path":"/a"}]}`
+		}
+		recorder := w.call(t, alice, route.method, target, body)
+		switch target {
+		case "/health":
+			assert.JSONEq(t, `{"status":"fail"}`, recorder.Body.String())
+			assert.Equal(t, http.StatusServiceUnavailable, recorder.Code)
+		case "/openapi.yaml", "/connection/done":
+			assert.Equal(t, http.StatusOK, recorder.Code)
+		default:
+			assert.Equal(t, "not_configured", failureOf(t, recorder).Code, target)
+		}
+	}
+	assert.Contains(t, w.call(t, admin, http.MethodGet, "/health", "").Body.String(), "HostURL: enter the address.")
+}
+
+func TestHealthHasThreeDepths(t *testing.T) {
+	w := newWorld(t)
+	w.runtime.Monitor.SetFailed("host", "Check the address.")
+	assert.JSONEq(t, `{"status":"fail"}`, w.call(t, "", http.MethodGet, "/health", "").Body.String())
+	assert.JSONEq(t, `{"status":"fail","connection":{"state":"connected","host":{"id":"default","name":"Cloud","kind":"webdav"},"method":"oauth","account":"account","grant":"password"}}`,
+		w.call(t, alice, http.MethodGet, "/health", "").Body.String())
+	recorder := w.call(t, admin, http.MethodGet, "/health", "")
+	assert.Equal(t, "application/health+json; charset=utf-8", recorder.Header().Get("Content-Type"))
+	var body healthBody
+	require.NoError(t, json.Unmarshal(recorder.Body.Bytes(), &body))
+	assert.Equal(t, "1.2.3", body.Version)
+	assert.Equal(t, "Check the address.", body.Checks["host"][0].Output)
+	assert.Zero(t, w.remote.Calls(), "a call of health calls nobody")
+}

@@ -1,0 +1,248 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost/filehosttest"
+)
+
+func TestFilesListsAFolder(t *testing.T) {
+	w := newWorld(t)
+	w.remote.AddFolder("/Photos")
+	w.remote.AddFile("/Photos/a%2Fb #1.txt", []byte("hello"), noon)
+	recorder := w.call(t, alice, http.MethodGet, "/files?path=/Photos&type=file&type=image/&sort=size&order=desc&limit=5&view=folder&host=default", "")
+	assert.Equal(t, http.StatusOK, recorder.Code, recorder.Body.String())
+	assert.Equal(t, "private, no-cache", recorder.Header().Get("Cache-Control"))
+	assert.Equal(t, "Authorization, Cookie", recorder.Header().Get("Vary"))
+	var page pageBody
+	require.NoError(t, json.Unmarshal(recorder.Body.Bytes(), &page))
+	assert.Equal(t, "Photos", page.Folder.Name)
+	require.Len(t, page.Entries, 1)
+	entry := page.Entries[0]
+	assert.Equal(t, "/Photos/a%2Fb #1.txt", entry.Path)
+	assert.Equal(t, "a%2Fb #1.txt", entry.Name)
+	assert.Equal(t, int64(5), entry.Size)
+	assert.Equal(t, noon, *entry.ModifiedAt)
+
+	byID := w.call(t, alice, http.MethodGet, "/files?id="+page.Folder.ID, "")
+	assert.Equal(t, http.StatusOK, byID.Code)
+	assert.Contains(t, byID.Body.String(), `"name":"Photos"`)
+}
+
+func TestTheRootIsNamedLikeTheHost(t *testing.T) {
+	w := newWorld(t)
+	assert.Contains(t, w.call(t, alice, http.MethodGet, "/files", "").Body.String(), `"name":"Cloud","path":"/"`)
+}
+
+func TestWrongQueriesNameTheParameter(t *testing.T) {
+	w := newWorld(t)
+	for query, want := range map[string]string{
+		"path=a":               "invalid_request path",
+		"path=/a/../b":         "invalid_request path",
+		"path=/a%00":           "invalid_request path",
+		"path=/a%5C..%5Cb":     "invalid_request path",
+		"path=/a&id=pL2E":      "invalid_request path",
+		"path=/a&path=/b":      "invalid_request path",
+		"id=nonsense":          "invalid_request id",
+		"limit=0":              "invalid_request limit",
+		"limit=1001":           "invalid_request limit",
+		"limit=ten":            "invalid_request limit",
+		"sort=colour":          "invalid_request sort",
+		"order=up":             "invalid_request order",
+		"type=image":           "invalid_request type",
+		"cursor=forged":        "invalid_request cursor",
+		"folder=/a":            "invalid_request folder",
+		"host=other":           "invalid_request host",
+		"view=all":             "invalid_request view",
+		"path=%zz":             "invalid_request query",
+		"view=recent":          "unsupported view",
+		"q=words":              "unsupported q",
+		"sort=host":            "unsupported sort",
+		"user_id=" + bob:       "invalid_request user_id",
+		"access_token=x&path=": "",
+	} {
+		recorder := w.call(t, alice, http.MethodGet, "/files?"+query, "")
+		if want == "" {
+			assert.Equal(t, http.StatusOK, recorder.Code, query)
+			continue
+		}
+		f := failureOf(t, recorder)
+		assert.Equal(t, want, f.Code+" "+f.Details.Field, query)
+	}
+}
+
+func TestAttachAnswersItemByItem(t *testing.T) {
+	w := newWorld(t)
+	w.remote.AddFile("/good.txt", []byte("hello"), noon)
+	id := filehosttest.MustPath("/good.txt").ID()
+	recorder := w.call(t, alice, http.MethodPost, "/attach", `{"channel_id":"`+channel+`","message":"m","as":"copy","dry_run":false,"items":[{"path":"/bad.txt"},{"id":"`+id+`"}]}`)
+	require.Equal(t, http.StatusCreated, recorder.Code, recorder.Body.String())
+	var body attachedBody
+	require.NoError(t, json.Unmarshal(recorder.Body.Bytes(), &body))
+	assert.Equal(t, "post0", body.PostID)
+	assert.Equal(t, "not_found", body.Items[0].Error.Code)
+	assert.Empty(t, body.Items[0].FileID)
+	assert.Equal(t, "/good.txt", body.Items[1].Path)
+	assert.Equal(t, "file0", body.Items[1].FileID)
+}
+
+func TestWrongBodiesNameTheField(t *testing.T) {
+	w := newWorld(t)
+	w.remote.AddFile("/a", []byte("hello"), noon)
+	for body, want := range map[string]string{
+		``:                                         "invalid_request body",
+		`[]`:                                       "invalid_request body",
+		`{"channel_id":`:                           "invalid_request body",
+		`{"items":[{"path":"/a"}]} {}`:             "invalid_request body",
+		`{"items":[]}`:                             "invalid_request items",
+		`{"items":[{}]}`:                           "invalid_request items",
+		`{"items":[{"path":"a"}]}`:                 "invalid_request items",
+		`{"items":[{"path":"/a","id":"p"}]}`:       "invalid_request items",
+		`{"items":[{"path":5}]}`:                   "invalid_request items.path",
+		`{"items":"/a"}`:                           "invalid_request items",
+		`{"chanel_id":"x"}`:                        "invalid_request chanel_id",
+		`{"user_id":"` + bob + `"}`:                "invalid_request user_id",
+		`{"items":[{"path":"/a"}],"as":"x"}`:       "invalid_request as",
+		`{"items":[{"path":"/a"}],"as":"link"}`:    "unsupported as",
+		`{"items":[{"path":"/a"}],"dry_run":true}`: "unsupported dry_run",
+		`{"items":[{"path":"/a"}],"host":"other"}`: "invalid_request host",
+		`{"message":"` + strings.Repeat("a", 1<<20) + `"}`: "too_large body",
+	} {
+		f := failureOf(t, w.call(t, alice, http.MethodPost, "/attach", body))
+		assert.Equal(t, want, f.Code+" "+f.Details.Field, body[:min(len(body), 60)])
+	}
+	f := failureOf(t, w.call(t, alice, http.MethodPost, "/attach", `{"items":[{"path":"/a"}]}`, "Idempotency-Key", "k"))
+	assert.Equal(t, "unsupported Idempotency-Key", f.Code+" "+f.Details.Field)
+	assert.Empty(t, w.mattermost.Posts())
+}
+
+func FuzzNoBodyPanicsOrPosts(f *testing.F) {
+	f.Add(`{"channel_id":"x","items":[{"path":"/a"}]}`)
+	f.Add(`{"items":[null],"as":null}`)
+	f.Fuzz(func(t *testing.T, body string) {
+		w := newWorld(t)
+		recorder := w.call(t, alice, http.MethodPost, "/attach", body)
+		if recorder.Code < 400 || recorder.Code == http.StatusInternalServerError {
+			t.Fatalf("%d for %q", recorder.Code, body)
+		}
+	})
+}
+
+func FuzzNoQueryPanics(f *testing.F) {
+	f.Add("path=/a&limit=1")
+	f.Add("id=pL2E&type=%ff")
+	f.Fuzz(func(t *testing.T, query string) {
+		if _, err := url.ParseRequestURI("/files?" + query); err != nil || strings.ContainsAny(query, " #") {
+			return // no HTTP server would let it in
+		}
+		recorder := newWorld(t).call(t, alice, http.MethodGet, "/files?"+query, "")
+		if recorder.Code == http.StatusInternalServerError {
+			t.Fatalf("%q: %s", query, recorder.Body)
+		}
+	})
+}
+
+func TestConnectionByBody(t *testing.T) {
+	w := newWorld(t)
+	recorder := w.call(t, bob, http.MethodPost, "/connection", `{}`)
+	assert.JSONEq(t, `{"authorize_url":"https://login.example.com/authorize?state=state"}`, recorder.Body.String())
+	assert.Equal(t, "no-store", recorder.Header().Get("Cache-Control"))
+
+	w.tokens.BeginConfirm(bob)
+	for body, want := range map[string]string{
+		`{"confirm":"WRONG"}`: "invalid_request",
+		`{"username":"u"}`:    "invalid_request",
+		`{"password":"p"}`:    "invalid_request",
+		`{"username":"u","password":"right","confirm":"c"}`: "invalid_request",
+		`{"username":"u","password":"right"}`:               "unsupported",
+		`{"user_id":"x"}`:                                   "invalid_request",
+	} {
+		assert.Equal(t, want, failureOf(t, w.call(t, bob, http.MethodPost, "/connection", body)).Code, body)
+	}
+	assert.Contains(t, w.call(t, bob, http.MethodPost, "/connection", `{"confirm":"ABCD-EFGH"}`).Body.String(), `"state":"connected"`)
+	assert.Equal(t, http.StatusNoContent, w.call(t, bob, http.MethodDelete, "/connection", "").Code)
+	assert.Contains(t, w.call(t, bob, http.MethodGet, "/connection", "").Body.String(), `"state":"not_connected"`)
+
+	w.runtime.Service.Password = true
+	assert.Equal(t, "invalid_request", failureOf(t, w.call(t, bob, http.MethodPost, "/connection", `{"username":"u","password":"wrong"}`)).Code)
+	assert.Contains(t, w.call(t, bob, http.MethodPost, "/connection", `{"username":"u","password":"right"}`).Body.String(), `"method":"password"`)
+	assert.Equal(t, "unsupported", failureOf(t, w.call(t, bob, http.MethodPost, "/connection", `{}`)).Code)
+}
+
+func TestTheCallbackLeavesItsCodeBehind(t *testing.T) {
+	w := newWorld(t)
+	recorder := w.call(t, bob, http.MethodGet, "/connection/callback/default?code=good&state=s", "")
+	assert.Equal(t, http.StatusSeeOther, recorder.Code)
+	assert.Equal(t, site+"/plugins/filehost-attach/api/connection/done", recorder.Header().Get("Location"))
+	assertPageHeader(t, recorder.Header())
+
+	w.tokens.BeginConfirm(bob)
+	recorder = w.call(t, "", http.MethodGet, "/connection/callback/default?code=good&state=s", "")
+	assert.Equal(t, site+"/plugins/filehost-attach/api/connection/confirm/handle", recorder.Header().Get("Location"))
+	recorder = w.call(t, "", http.MethodGet, "/connection/confirm/handle", "")
+	assert.Contains(t, recorder.Body.String(), "@bob")
+	assert.Contains(t, recorder.Body.String(), "ABCD-EFGH")
+	assertPageHeader(t, recorder.Header())
+
+	assert.Equal(t, http.StatusNotFound, w.call(t, "", http.MethodGet, "/connection/confirm/other", "").Code)
+	assert.Equal(t, "not_found", failureOf(t, w.call(t, bob, http.MethodGet, "/connection/callback/other?code=good&state=s", "")).Code)
+}
+
+func assertPageHeader(t *testing.T, header http.Header) {
+	t.Helper()
+	assert.Equal(t, "no-referrer", header.Get("Referrer-Policy"))
+	assert.Equal(t, "no-store", header.Get("Cache-Control"))
+	assert.Contains(t, header.Get("Content-Security-Policy"), "default-src 'none'")
+	assert.Equal(t, "nosniff", header.Get("X-Content-Type-Options"))
+}
+
+func TestAFailedCallbackIsAPageForABrowserAndJSONForAProgram(t *testing.T) {
+	w := newWorld(t)
+	const target = "/connection/callback/default?code=bad&state=%3Cscript%3E"
+	f := failureOf(t, w.call(t, bob, http.MethodGet, target, ""))
+	assert.Equal(t, "invalid_request", f.Code)
+	recorder := w.call(t, bob, http.MethodGet, target, "", "Accept", "text/html,*/*")
+	assert.Equal(t, http.StatusBadRequest, recorder.Code)
+	assert.Contains(t, recorder.Body.String(), f.Message)
+	assert.NotContains(t, recorder.Body.String(), "script")
+	assertPageHeader(t, recorder.Header())
+}
+
+func TestAHostileNameIsEscapedOnEveryPage(t *testing.T) {
+	page, err := newPage(http.StatusOK, pageData{Title: "<b>", Lines: []string{"@<script>alert(1)</script>"}, Code: "<i>"})
+	require.NoError(t, err)
+	for _, tag := range []string{"<b>", "<script>", "<i>"} {
+		assert.NotContains(t, string(page.body.([]byte)), tag)
+	}
+}
+
+func TestSecretsOfARequestNeverReachTheLog(t *testing.T) {
+	w := newWorld(t)
+	const canary = "canary-7f3a"
+	w.runtime.Service.Password = true
+	w.call(t, bob, http.MethodPost, "/connection", `{"username":"u","password":"`+canary+`"}`)
+	w.call(t, bob, http.MethodPost, "/connection", `{"username":"u","password":5,"x":"`+canary+`"}`)
+	w.call(t, bob, http.MethodPost, "/connection", `{"confirm":"`+canary+`"}`)
+	w.call(t, bob, http.MethodGet, "/connection/callback/default?code="+canary+"&state="+canary, "")
+	w.call(t, bob, http.MethodGet, "/files?access_token="+canary, "")
+	assert.NotEmpty(t, w.logged.String())
+	assert.NotContains(t, w.logged.String(), canary)
+}
+
+func TestTheTimeOfACopyEndsBeforeTheServers(t *testing.T) {
+	w := newWorld(t)
+	for seconds, want := range map[int]string{300: "4m50s", 30: "20s", 10: "5s", 0: "4m50s"} {
+		w.mattermost.Limit(func(l *filehost.Limits) { l.RequestTimeout = time.Duration(seconds) * time.Second })
+		assert.Equal(t, want, transferLimit(w.runtime.Service).String())
+	}
+	assert.Equal(t, "4m50s", transferLimit(nil).String())
+}
