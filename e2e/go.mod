@@ -35,3 +35,5 @@ require (
 	go.opentelemetry.io/otel/trace v1.44.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 )
+
+ignore ./browser // npm packages may hold Go code

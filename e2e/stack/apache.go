@@ -105,7 +105,7 @@ func findApache(ctx context.Context) error {
 		}
 	}
 	if !installed() {
-		return errors.New("Apache's mod_dav is not here; on Debian, install the package apache2")
+		return errors.New("no mod_dav of Apache here; on Debian, install the package apache2")
 	}
 	return nil
 }

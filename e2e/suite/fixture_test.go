@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,7 +78,7 @@ func must(t *testing.T, err error) {
 }
 
 // wantProblem wants err to be the API's error of that code and status.
-func wantProblem(t *testing.T, err error, code string, status int) *api.Problem {
+func wantProblem(t *testing.T, err error, code string, status int) api.Problem {
 	t.Helper()
 	var problem *api.Problem
 	if !errors.As(err, &problem) {
@@ -86,7 +87,7 @@ func wantProblem(t *testing.T, err error, code string, status int) *api.Problem 
 	if problem.Code != code || problem.StatusCode != status {
 		t.Fatalf("got %v, want %d %s", problem, status, code)
 	}
-	return problem
+	return *problem
 }
 
 // posts gives the ids of all posts of a channel that users made.
@@ -167,10 +168,11 @@ func copies(paths ...string) api.Attachment {
 	return attachment
 }
 
+// in is a query for the folder at path, with more parameters by name and value.
 func in(path string, more ...string) url.Values {
 	query := url.Values{"path": {path}}
-	for i := 0; i < len(more); i += 2 {
-		query.Add(more[i], more[i+1])
+	for pair := range slices.Chunk(more, 2) {
+		query.Add(pair[0], pair[1])
 	}
 	return query
 }
