@@ -80,6 +80,7 @@ func (s *storage) SaveAuthCode(_ context.Context, id, code string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.codes[code] = id
+	s.issued = append(s.issued, code)
 	return nil
 }
 

@@ -73,5 +73,6 @@ func (h *Host) bearer(crypto op.Crypto, r *http.Request) (string, bool) {
 		return "", false
 	}
 	id, subject, _ := strings.Cut(clear, ":")
+	h.storage.see(token)
 	return subject, h.storage.accessTokenLives(id, subject)
 }

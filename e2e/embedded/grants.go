@@ -1,6 +1,9 @@
 package embedded
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // SetTokenLife says how long access tokens issued from now on last.
 func (h *Host) SetTokenLife(life time.Duration) {
@@ -43,4 +46,25 @@ func (h *Host) Grants(user string) int {
 		}
 	}
 	return count
+}
+
+// Secrets gives everything secret that the host has handed out or been shown: codes, refresh
+// tokens, the client's secret, users' passwords, and the access tokens that were used.
+func (h *Host) Secrets() []string {
+	h.storage.mu.Lock()
+	defer h.storage.mu.Unlock()
+	secrets := append(slices.Clone(h.storage.issued), h.storage.client.secret)
+	for _, user := range h.users {
+		secrets = append(secrets, user.Password)
+	}
+	return secrets
+}
+
+// see remembers an access token that was used.
+func (s *storage) see(token string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.issued, token) {
+		s.issued = append(s.issued, token)
+	}
 }

@@ -31,6 +31,7 @@ type storage struct {
 	codes    map[string]string // code -> id of the request
 	access   map[string]*accessToken
 	refresh  map[string]*grant
+	issued   []string // all codes and refresh tokens ever
 }
 
 var _ op.Storage = (*storage)(nil)
@@ -120,6 +121,7 @@ func (s *storage) CreateAccessAndRefreshTokens(_ context.Context, request op.Tok
 	next.accessTokenID = id
 	refreshToken := rand.Text()
 	s.refresh[refreshToken] = next
+	s.issued = append(s.issued, refreshToken)
 	return id, refreshToken, token.expires, nil
 }
 

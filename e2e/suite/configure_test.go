@@ -32,7 +32,7 @@ func configure(t *testing.T, changed map[string]any) {
 	}
 	before := site.EmbeddedSettings()
 	// What a test sets and the embedded host's settings leave out goes back to its default.
-	for name, value := range map[string]any{"copiesperuser": 2, "maxfiles": 10} {
+	for name, value := range map[string]any{"copiesperuser": 2, "encryptionkey": ""} {
 		before[name] = value
 	}
 	t.Cleanup(func() { apply(before) })

@@ -1,8 +1,6 @@
 package suite
 
-import (
-	"testing"
-)
+import "testing"
 
 func TestHealthDepths(t *testing.T) {
 	nobody, err := as(t, nil).Health(t.Context())
@@ -38,18 +36,5 @@ func TestHealthCallsNobody(t *testing.T) {
 	after := site.Host.Counts()
 	if after.TokenRequests != before.TokenRequests || after.Gets != before.Gets {
 		t.Errorf("the host was asked: %+v, then %+v", before, after)
-	}
-}
-
-// TestWrongSettings shows that a wrong setting is named to the admin and leaves the plugin standing.
-func TestWrongSettings(t *testing.T) {
-	configureBroken(t, map[string]any{"hosturl": "ftp://files.example.com"})
-	_, err := as(t, site.User).List(t.Context(), in("/"))
-	wantProblem(t, err, "not_configured", 503)
-	_, err = as(t, site.User).Attach(t.Context(), copies("/Welcome.txt"))
-	wantProblem(t, err, "not_configured", 503)
-	health := brokenHealth(t)
-	if check := health.Checks["configuration"]; health.Status != "fail" || len(check) == 0 || check[0].Status != "fail" || check[0].Output == "" {
-		t.Errorf("an admin sees %+v", health)
 	}
 }

@@ -3,7 +3,9 @@
 package suite
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -27,7 +29,7 @@ func TestMain(m *testing.M) {
 func run(ctx context.Context, m *testing.M) (code int, err error) {
 	bundle := os.Getenv("FILEHOST_ATTACH_BUNDLE")
 	if bundle == "" {
-		return 0, fmt.Errorf("FILEHOST_ATTACH_BUNDLE must name the plugin's bundle; `make e2e` builds it and sets this")
+		return 0, errors.New("FILEHOST_ATTACH_BUNDLE must name the plugin's bundle; `make e2e` builds it and sets this")
 	}
 	dir, err := os.MkdirTemp("", "filehost-attach-suite")
 	if err != nil {
@@ -50,9 +52,23 @@ func run(ctx context.Context, m *testing.M) (code int, err error) {
 		return 0, keepLog(err)
 	}
 	if code = m.Run(); code != 0 {
-		return code, keepLog(fmt.Errorf("tests failed"))
+		return code, keepLog(errors.New("tests failed"))
 	}
-	return code, nil
+	return code, logIsClean()
+}
+
+// logIsClean fails when the server's log, after all tests, holds anything secret.
+func logIsClean() error {
+	log, err := os.ReadFile(site.Mattermost.LogFile())
+	if err != nil {
+		return err
+	}
+	for _, secret := range site.Host.Secrets() {
+		if bytes.Contains(log, []byte(secret)) {
+			return keepLog(fmt.Errorf("the server's log holds a secret: %s", secret))
+		}
+	}
+	return nil
 }
 
 // keepLog saves the server's log, which is where the plugin says what went wrong.

@@ -1,0 +1,122 @@
+package suite
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestWrongSettings shows that a wrong setting is named to the admin and leaves the plugin standing.
+func TestWrongSettings(t *testing.T) {
+	configureBroken(t, map[string]any{"hosturl": "ftp://files.example.com"})
+	_, err := as(t, site.User).List(t.Context(), in("/"))
+	wantProblem(t, err, "not_configured", 503)
+	_, err = as(t, site.User).Attach(t.Context(), copies("/Welcome.txt"))
+	wantProblem(t, err, "not_configured", 503)
+	health := brokenHealth(t)
+	if check := health.Checks["configuration"]; health.Status != "fail" || len(check) == 0 || check[0].Status != "fail" || check[0].Output == "" {
+		t.Errorf("an admin sees %+v", health)
+	}
+}
+
+// TestPrivateAddressesAreRefused shows that the plugin calls into the server's own network only
+// where the admin says so.
+func TestPrivateAddressesAreRefused(t *testing.T) {
+	configure(t, map[string]any{"allowedaddresses": ""})
+	before := site.Host.Counts().Propfinds
+	_, err := as(t, site.User).List(t.Context(), in("/"))
+	wantProblem(t, err, "host_unavailable", 502)
+	if site.Host.Counts().Propfinds != before {
+		t.Error("the host was asked")
+	}
+}
+
+// TestKeyChange shows that connections outlive a change of the encryption key.
+func TestKeyChange(t *testing.T) {
+	account := newConnected(t, "bob")
+	// Whatever becomes of the key, the other tests need a connection.
+	t.Cleanup(func() {
+		if err := site.Connect(context.WithoutCancel(t.Context()), site.User, "alice"); err != nil {
+			t.Error(err)
+		}
+	})
+	for range 2 {
+		configure(t, map[string]any{"encryptionkey": rand.Text() + rand.Text()})
+		_, err := as(t, account).List(t.Context(), in("/"))
+		must(t, err)
+	}
+}
+
+// TestSecretsAreMasked shows that the server knows which settings to hide from admins and from
+// support packets.
+func TestSecretsAreMasked(t *testing.T) {
+	configure(t, map[string]any{"encryptionkey": "an encryption key that nobody may see"})
+	var config struct {
+		PluginSettings struct{ Plugins map[string]map[string]any }
+	}
+	must(t, site.Admin.Get(t.Context(), "/api/v4/config", &config))
+	settings := config.PluginSettings.Plugins["filehost-attach"]
+	for _, name := range []string{"oauthclientsecret", "encryptionkey"} {
+		if value, _ := settings[name].(string); strings.Trim(value, "*") != "" || value == "" {
+			t.Errorf("%s is shown as %q", name, value)
+		}
+	}
+}
+
+// TestDocument shows that the plugin serves the contract that these tests hold it to.
+func TestDocument(t *testing.T) {
+	want, err := os.ReadFile(filepath.Join("..", "..", "assets", "openapi.yaml"))
+	must(t, err)
+	response, got := open(t, stranger(t), site.BaseURL()+"/openapi.yaml")
+	if response.StatusCode != http.StatusOK || got != string(want) {
+		t.Errorf("got %d and %d bytes, want the %d of assets/openapi.yaml", response.StatusCode, len(got), len(want))
+	}
+}
+
+// TestBrowserSessionsNeedTheToken shows that a page elsewhere can't act in a user's browser.
+func TestBrowserSessionsNeedTheToken(t *testing.T) {
+	account := newAccount(t)
+	send := func(csrf string) (int, string) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, site.BaseURL()+"/connection", strings.NewReader("{}"))
+		must(t, err)
+		request.Header.Set("Content-Type", "application/json")
+		if csrf != "" {
+			request.Header.Set("X-CSRF-Token", csrf)
+		}
+		response, err := account.Browser.Do(request)
+		must(t, err)
+		defer func() { _ = response.Body.Close() }()
+		body, err := io.ReadAll(response.Body)
+		must(t, err)
+		return response.StatusCode, string(body)
+	}
+	if status, body := send(""); status != http.StatusUnauthorized {
+		t.Errorf("without the token: %d %s", status, body)
+	}
+	if status, body := send(account.CSRF()); status != http.StatusOK {
+		t.Errorf("with the token: %d %s", status, body)
+	}
+}
+
+// TestErrorsLeakNothing shows an error as a client of Mattermost's gets it.
+func TestErrorsLeakNothing(t *testing.T) {
+	_, err := as(t, site.User).List(t.Context(), in("/nowhere"))
+	problem := wantProblem(t, err, "not_found", 404)
+	encoded, err := json.Marshal(problem)
+	must(t, err)
+	for _, secret := range slices.Concat(site.Host.Secrets(), []string{site.Host.Origin(), "goroutine", site.User.Token}) {
+		if strings.Contains(string(encoded), secret) {
+			t.Errorf("the error holds %q: %s", secret, encoded)
+		}
+	}
+	if problem.ID != "filehost.not_found" || problem.RequestID == "" || problem.Message == "" {
+		t.Errorf("the error is %+v", problem)
+	}
+}
