@@ -14,10 +14,12 @@ import (
 // maxJSONBytes is the longest JSON answer that is read.
 const maxJSONBytes = 1 << 20
 
-// Account implements filehost.Remote by the user API of OCS, which Nextcloud and ownCloud have.
+// Account implements filehost.Remote by the user API of OCS, which Nextcloud and ownCloud have. Where there is none, a
+// look at the root folder proves the credential, and the user name of Basic (RFC 7617) is the account.
 func (c *Client) Account(ctx context.Context, credential filehost.Credential) (string, error) {
 	if c.profile.accountPath == "" {
-		return "", nil
+		_, err := c.Stat(ctx, credential, filehost.Root)
+		return credential.Username, err
 	}
 	var answer struct {
 		OCS struct {
@@ -66,7 +68,7 @@ func (c *Client) getJSON(ctx context.Context, call call, into any) error {
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	raw, err := io.ReadAll(io.LimitReader(response.Body, maxJSONBytes+1))
 	switch {
 	case err != nil:

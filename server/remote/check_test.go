@@ -146,7 +146,24 @@ func TestAccount(t *testing.T) {
 			assert.Equal(t, c.kind, filehost.KindOf(err), "%v", err)
 		})
 	}
-	account, err := serve(t, "webdav", "", func(http.ResponseWriter, *http.Request) { t.Error("the host was called") }).Account(t.Context(), alice)
+}
+
+func TestAccountOfAHostWithoutUserAPI(t *testing.T) {
+	client := serve(t, "webdav", "/dav", func(w http.ResponseWriter, r *http.Request) {
+		assert.Equal(t, "PROPFIND /dav/", r.Method+" "+r.RequestURI)
+		if _, password, _ := r.BasicAuth(); password != alice.Secret.Reveal() {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.WriteHeader(http.StatusMultiStatus)
+		_, _ = io.WriteString(w, `<multistatus xmlns="DAV:"><response><href>/dav/</href><propstat><prop><resourcetype><collection/></resourcetype></prop><status>HTTP/1.1 200 OK</status></propstat></response></multistatus>`)
+	})
+	account, err := client.Account(t.Context(), alice)
 	require.NoError(t, err)
-	assert.Empty(t, account)
+	assert.Equal(t, alice.Username, account)
+
+	guessed := alice
+	guessed.Secret = filehost.NewSecret("guessed")
+	_, err = client.Account(t.Context(), guessed)
+	assert.Equal(t, filehost.CredentialRejected, filehost.KindOf(err), "%v", err)
 }

@@ -97,7 +97,7 @@ func (c *Client) do(ctx context.Context, call call) (*http.Response, error) {
 	}
 	response.Body = &guardedBody{ReadCloser: response.Body, guard: guard}
 	if !slices.Contains(call.accept, response.StatusCode) {
-		defer response.Body.Close()
+		defer func() { _ = response.Body.Close() }()
 		_, _ = io.CopyN(io.Discard, response.Body, drainBytes)
 		return nil, c.refusal(response)
 	}

@@ -59,7 +59,7 @@ func (c *Client) propfind(ctx context.Context, ask propfind, each func(found) er
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	plain, err := decompress(response)
 	if err != nil {
 		return c.unreadable(err)

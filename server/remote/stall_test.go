@@ -76,7 +76,7 @@ func TestHostThatDoesNotAnswerFails(t *testing.T) {
 	client.clock, client.stallAfter = clock, stallAfter
 	failed := make(chan error)
 	go func() {
-		_, err := client.Stat(t.Context(), alice, path(t, "/a"))
+		_, err := client.Stat(t.Context(), alice, filehost.Root)
 		failed <- err
 	}()
 	waiting(t, clock)

@@ -106,7 +106,8 @@ func TestCredentialStaysAtTheHost(t *testing.T) {
 	t.Cleanup(elsewhere.Close)
 	for _, kind := range []string{"nextcloud", "owncloud", "webdav"} {
 		client := serve(t, kind, "", func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, elsewhere.URL+r.URL.Path, http.StatusTemporaryRedirect)
+			w.Header().Set("Location", elsewhere.URL+r.URL.Path)
+			w.WriteHeader(http.StatusTemporaryRedirect)
 		})
 		_, err := client.Stat(t.Context(), alice, path(t, "/a"))
 		assert.Equal(t, filehost.HostUnavailable, filehost.KindOf(err))
