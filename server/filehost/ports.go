@@ -107,7 +107,8 @@ type Remote interface {
 	// another one by now. The caller closes the content. A read fails when no byte arrives for the configured time, or
 	// when the content ends before its announced size.
 	Open(ctx context.Context, credential Credential, entry Entry) (Content, error)
-	// Account asks the host for the user's id there; "" when the host has no way to tell.
+	// Account asks the host for the user's id there; "" when the host has no way to tell. It fails with
+	// CredentialRejected when the host does not accept the credential.
 	Account(ctx context.Context, credential Credential) (string, error)
 	// Capabilities says what the profile of this host can do.
 	Capabilities() Capabilities
