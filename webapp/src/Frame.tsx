@@ -1,4 +1,4 @@
-import React, {useEffect, useRef, type ReactElement, type ReactNode} from 'react';
+import React, {useEffect, useRef, type KeyboardEvent, type ReactElement, type ReactNode} from 'react';
 import {Modal} from 'react-bootstrap';
 import {useIntl} from 'react-intl';
 
@@ -38,6 +38,7 @@ export function Frame({open, onClose, onClosed, title, children}: Props): ReactE
             role='dialog'
             aria-modal={true}
             aria-labelledby='filehost-attach-title'
+            onKeyDown={keepFocusInside}
         >
             <Modal.Header
                 closeButton={true}
@@ -53,4 +54,27 @@ export function Frame({open, onClose, onClosed, title, children}: Props): ReactE
             {children}
         </Modal>
     );
+}
+
+/** Leads Tab from the last control of a dialog to its first, and back. */
+function keepFocusInside(event: KeyboardEvent<unknown>): void {
+    if (!(event.currentTarget instanceof HTMLElement)) {
+        return;
+    }
+    const controls = event.currentTarget.querySelectorAll<HTMLElement>('a[href], button, input');
+    const first = controls[0];
+    const last = controls[controls.length - 1];
+    if (event.key !== 'Tab' || !first || !last) {
+        return;
+    }
+
+    // The dialog itself has the focus before any of its controls.
+    const atStart = document.activeElement === first || document.activeElement === event.currentTarget;
+    if (event.shiftKey && atStart) {
+        event.preventDefault();
+        last.focus();
+    } else if (!event.shiftKey && document.activeElement === last) {
+        event.preventDefault();
+        first.focus();
+    }
 }

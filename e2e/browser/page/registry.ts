@@ -50,7 +50,8 @@ export async function loadPlugins(site: string, store: unknown): Promise<Registr
     const manifests = await answer.json() as {id: string; webapp: {bundle_path: string}}[];
 
     for (const {id, webapp} of manifests) {
-        const plugin = await run(id, site + webapp.bundle_path);
+        // The server serves the scripts elsewhere than its manifests say; the web client knows.
+        const plugin = await run(id, site + webapp.bundle_path.replace('/static/', '/static/plugins/'));
         plugin.initialize(registry, store);
     }
     return registry;

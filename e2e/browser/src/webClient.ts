@@ -24,6 +24,9 @@ export async function launch(): Promise<Browser> {
         args: [
             '--disable-background-networking',
             '--disable-component-update',
+
+            // A page that a test puts in has no address, so that all of loopback would be foreign to it.
+            '--disable-features=LocalNetworkAccessChecks',
             '--disable-gpu',
             '--disable-quic',
             '--disable-sync',
@@ -53,6 +56,7 @@ export class WebClient {
     static async open(browser: Browser, site: Site, person: Person, {theme = 'light', width = 1024}: {theme?: Theme; width?: number} = {}): Promise<WebClient> {
         const context = await browser.newContext({viewport: {width, height: 640}, locale: 'en-US', reducedMotion: 'reduce'});
         await servePage(context, site, theme);
+        context.setDefaultTimeout(10_000);
         const page = await context.newPage();
         const client = new WebClient(context, page, site);
 

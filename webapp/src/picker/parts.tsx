@@ -82,22 +82,23 @@ export function Field({id, label, value, onChange, help, type = 'text', autoComp
     );
 }
 
-/** What went wrong, in words, with the reference that an admin can look up. */
+/** What went wrong, in words; where it is not for the user to mend, with the reference that an admin can look up. */
 export function Problem({problem}: {problem: ApiError | undefined}): ReactElement | null {
     if (!problem) {
         return null;
     }
+    const reference = problem.status >= 500 ? problem.requestId : undefined;
     return (
         <div
             role='alert'
             className='filehost-attach__notice filehost-attach__notice--error'
         >
             <p>{wordsOf(problem)}</p>
-            {problem.requestId && (
+            {reference && (
                 <p className='filehost-attach__help'>
                     <FormattedMessage
                         {...messages.reference}
-                        values={{id: problem.requestId}}
+                        values={{id: reference}}
                     />
                 </p>
             )}
