@@ -42,7 +42,7 @@ func (p *Plugin) OnActivate() error {
 	p.clock = clockwork.NewRealClock()
 	p.node = newNode()
 	p.copies = filehost.NewCopies()
-	server := mattermost.New(mattermost.Config{API: p.API, Clock: p.clock})
+	server := mattermost.New(mattermost.Config{API: p.API})
 	p.siteURL = server.SiteURL
 	p.api = api.New(api.Config{
 		Lifetime:      p.lifetime,

@@ -104,10 +104,9 @@ func (p *Plugin) wire(c config.Config, kv filehost.KV, cipher *tokens.Cipher) (*
 		Tokens:      store,
 		Connections: store,
 		Remote:      host,
-		Mattermost:  mattermost.New(mattermost.Config{API: p.API, Clock: p.clock, AllowUnscanned: c.AllowUnscanned}),
+		Mattermost:  mattermost.New(mattermost.Config{API: p.API, AllowUnscanned: c.AllowUnscanned}),
 		Sealer:      cipher,
 		Copies:      p.copies,
-		Clock:       p.clock,
 	}), store, nil
 }
 

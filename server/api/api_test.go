@@ -57,7 +57,7 @@ func newWorld(t *testing.T) *world {
 			Host:     filehost.Host{ID: filehost.DefaultHostID, Name: "Cloud", Kind: "webdav", BaseURL: &url.URL{Scheme: "https", Host: "cloud.example.com"}},
 			Settings: filehost.Settings{MaxCopyBytes: 1 << 20, MaxFiles: 10, CopiesPerNode: 2, CopiesPerUser: 1},
 			Tokens:   w.tokens, Connections: w.tokens, Remote: w.remote, Mattermost: w.mattermost, Sealer: filehosttest.Sealer{},
-			Copies: filehost.NewCopies(), Clock: clock,
+			Copies: filehost.NewCopies(),
 		}),
 	}
 	w.Handler = New(Config{

@@ -2,8 +2,6 @@ package filehost
 
 import (
 	"context"
-
-	"github.com/jonboulle/clockwork"
 )
 
 // Settings are the limits that the admin has set.
@@ -25,7 +23,6 @@ type Config struct {
 	Mattermost  Mattermost
 	Sealer      Sealer
 	Copies      *Copies
-	Clock       clockwork.Clock
 }
 
 // Service holds the use cases for one configured host. It is safe for concurrent use.

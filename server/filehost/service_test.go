@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jonboulle/clockwork"
 	"go.uber.org/goleak"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
@@ -39,7 +38,6 @@ func newWorld() *world {
 		Mattermost:  w.mattermost,
 		Sealer:      filehosttest.Sealer{},
 		Copies:      filehost.NewCopies(),
-		Clock:       clockwork.NewFakeClockAt(noon),
 	})
 	return w
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jonboulle/clockwork"
 	"github.com/mattermost/mattermost/server/public/model"
 	"github.com/mattermost/mattermost/server/public/plugin"
 	"github.com/pkg/errors"
@@ -21,8 +20,7 @@ const filesPerPost = 10
 
 // Config is what a Server works with.
 type Config struct {
-	API   plugin.API
-	Clock clockwork.Clock
+	API plugin.API
 	// AllowUnscanned lets uploads take the plugin API's way when the server's own route can't be reached.
 	AllowUnscanned bool
 }
