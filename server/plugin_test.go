@@ -1,0 +1,144 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+
+	"github.com/mattermost/mattermost/server/public/model"
+	"github.com/mattermost/mattermost/server/public/plugin"
+	"github.com/mattermost/mattermost/server/public/plugin/plugintest"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/mock"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+const user = "useraaaaaaaaaaaaaaaaaaaaaa"
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// host is a Mattermost server that runs the plugin with the settings that a test gives it.
+type host struct {
+	*Plugin
+	mu       sync.Mutex
+	settings map[string]any
+	kv       map[string][]byte
+	saved    chan map[string]any
+}
+
+func newHost(t *testing.T, settings map[string]any) *host {
+	t.Helper()
+	h := &host{Plugin: &Plugin{}, settings: settings, kv: map[string][]byte{}, saved: make(chan map[string]any, 1)}
+	api := &plugintest.API{}
+	for _, log := range []string{"LogDebug", "LogInfo", "LogWarn", "LogError"} {
+		for pairs := range 9 {
+			arguments := []any{mock.Anything}
+			for range 2 * pairs {
+				arguments = append(arguments, mock.Anything)
+			}
+			api.On(log, arguments...).Maybe()
+		}
+	}
+	api.On("LoadPluginConfiguration", mock.Anything).Return(func(into any) error {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		*into.(*map[string]any) = maps.Clone(h.settings)
+		return nil
+	})
+	api.On("SavePluginConfig", mock.Anything).Return(func(settings map[string]any) *model.AppError {
+		h.saved <- settings
+		return nil
+	}).Maybe()
+	api.On("GetConfig").Return(&model.Config{ServiceSettings: model.ServiceSettings{SiteURL: model.NewPointer("https://chat.example.com/")}})
+	api.On("GetServerVersion").Return("11.1.0")
+	api.On("GetDiagnosticId").Return("diagnostic").Maybe()
+	api.On("GetUser", user).Return(&model.User{Id: user}, nil).Maybe()
+	api.On("HasPermissionTo", user, model.PermissionManageSystem).Return(true).Maybe()
+	api.On("KVGet", mock.Anything).Return(func(key string) ([]byte, *model.AppError) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return h.kv[key], nil
+	})
+	api.On("KVSetWithOptions", mock.Anything, mock.Anything, mock.Anything).Return(func(key string, value []byte, _ model.PluginKVSetOptions) (bool, *model.AppError) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.kv[key] = value
+		return true, nil
+	})
+	h.SetAPI(api)
+	require.NoError(t, h.OnConfigurationChange(), "Mattermost calls it before OnActivate")
+	require.NoError(t, h.OnActivate())
+	t.Cleanup(func() { require.NoError(t, h.OnDeactivate()) })
+	return h
+}
+
+func (h *host) change(t *testing.T, settings map[string]any) {
+	t.Helper()
+	h.mu.Lock()
+	h.settings = settings
+	h.mu.Unlock()
+	require.NoError(t, h.OnConfigurationChange())
+}
+
+// get returns the status and the body's code or state.
+func (h *host) get(t *testing.T, path string) (int, map[string]any) {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodGet, "/api"+path, nil)
+	r.Header.Set("Mattermost-User-Id", user)
+	recorder := httptest.NewRecorder()
+	h.ServeHTTP(&plugin.Context{RequestId: "request1"}, recorder, r)
+	var body map[string]any
+	require.NoError(t, json.Unmarshal(recorder.Body.Bytes(), &body), recorder.Body.String())
+	return recorder.Code, body
+}
+
+// good are settings of a host that is not there: its address is blocked before it is dialled.
+func good() map[string]any {
+	return map[string]any{"hosturl": "https://127.0.0.1:1", "oauthclientid": "mattermost", "encryptionkey": "0123456789abcdef0123456789abcdef"}
+}
+
+func TestAWrongConfigurationIsNamedAndAGoodOneTakesItsPlace(t *testing.T) {
+	h := newHost(t, map[string]any{"maxfiles": 99})
+	status, body := h.get(t, "/connection")
+	assert.Equal(t, http.StatusServiceUnavailable, status)
+	assert.Equal(t, "not_configured", body["code"])
+	status, body = h.get(t, "/health")
+	assert.Equal(t, http.StatusServiceUnavailable, status)
+	output := body["checks"].(map[string]any)["configuration"].([]any)[0].(map[string]any)["output"]
+	assert.Contains(t, output, "HostURL: enter the address")
+	assert.Contains(t, output, "MaxFiles: enter a number from 1 to 10.")
+
+	h.change(t, good())
+	status, body = h.get(t, "/connection")
+	assert.Equal(t, http.StatusOK, status)
+	assert.Equal(t, "not_connected", body["state"])
+
+	h.change(t, map[string]any{"hosturl": "nonsense"})
+	status, _ = h.get(t, "/connection")
+	assert.Equal(t, http.StatusServiceUnavailable, status, "not half of the old one")
+}
+
+func TestAReplacedKeyBecomesThePreviousOneEvenAcrossAWrongConfiguration(t *testing.T) {
+	h := newHost(t, good())
+	h.change(t, map[string]any{})
+	changed := good()
+	changed["encryptionkey"] = "fedcba9876543210fedcba9876543210"
+	h.change(t, changed)
+	saved := <-h.saved
+	assert.Equal(t, "0123456789abcdef0123456789abcdef", saved["previousencryptionkey"])
+	assert.Equal(t, changed["encryptionkey"], saved["encryptionkey"])
+	assert.Equal(t, "0123456789abcdef0123456789abcdef", h.current.Load().config.PreviousKey.Reveal(), "in force at once")
+}
+
+func TestTheMadeKeyIsKeptInTheStoreWhenTheAdminSetsNone(t *testing.T) {
+	settings := good()
+	delete(settings, "encryptionkey")
+	h := newHost(t, settings)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	assert.Len(t, h.kv, 1)
+}
