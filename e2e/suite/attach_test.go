@@ -119,10 +119,10 @@ func TestAttachKinds(t *testing.T) {
 }
 
 func TestAttachRefusesAnEmptyFile(t *testing.T) {
-	before := posts(t, site.ChannelID)
+	before := posted(t, site.ChannelID)
 	_, err := as(t, site.User).Attach(t.Context(), copies(sample.KindsFolder+"/"+sample.EmptyFile))
 	wantProblem(t, err, "invalid_request", 400)
-	if after := posts(t, site.ChannelID); len(after) != len(before) {
+	if after := posted(t, site.ChannelID); after != before {
 		t.Error("something was posted")
 	}
 }
@@ -146,10 +146,10 @@ func TestAttachTellsEachItem(t *testing.T) {
 }
 
 func TestAttachAllFailed(t *testing.T) {
-	before := posts(t, site.ChannelID)
+	before := posted(t, site.ChannelID)
 	_, err := as(t, site.User).Attach(t.Context(), copies("/nowhere.txt", "/Kinds"))
 	wantProblem(t, err, "not_found", 404)
-	if after := posts(t, site.ChannelID); len(after) != len(before) {
+	if after := posted(t, site.ChannelID); after != before {
 		t.Error("something was posted")
 	}
 }
@@ -217,13 +217,13 @@ func TestScannerSeesEveryByte(t *testing.T) {
 }
 
 func TestScannerRefuses(t *testing.T) {
-	before := posts(t, site.ChannelID)
+	before := posted(t, site.ChannelID)
 	_, err := as(t, site.User).Attach(t.Context(), copies(addFile(t, []byte("x"+stack.ScannerMarker))))
 	problem := wantProblem(t, err, "forbidden", 403)
 	if !strings.Contains(problem.Message, "the scanner refuses this file") {
 		t.Errorf("the message doesn't say why: %s", problem.Message)
 	}
-	if after := posts(t, site.ChannelID); len(after) != len(before) {
+	if after := posted(t, site.ChannelID); after != before {
 		t.Error("something was posted")
 	}
 }

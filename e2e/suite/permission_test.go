@@ -46,7 +46,7 @@ func TestAttachChecksMattermostsPermissions(t *testing.T) {
 			}
 		})
 	}
-	if got := len(posts(t, foreign)); got != 1 {
+	if got := posted(t, foreign); got != 1 {
 		t.Errorf("%d posts in the channel of others", got)
 	}
 }
