@@ -87,7 +87,7 @@ func (h *host) change(t *testing.T, settings map[string]any) {
 // get returns the status and the body's code or state.
 func (h *host) get(t *testing.T, path string) (int, map[string]any) {
 	t.Helper()
-	r := httptest.NewRequest(http.MethodGet, "/api"+path, nil)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api"+path, nil)
 	r.Header.Set("Mattermost-User-Id", user)
 	recorder := httptest.NewRecorder()
 	h.ServeHTTP(&plugin.Context{RequestId: "request1"}, recorder, r)

@@ -70,7 +70,7 @@ func newWorld(t *testing.T) *world {
 // call sends a request and holds the answer to the published contract.
 func (w *world) call(t *testing.T, userID, method, target, body string, header ...string) *httptest.ResponseRecorder {
 	t.Helper()
-	r := httptest.NewRequest(method, "/api"+target, strings.NewReader(body))
+	r := httptest.NewRequestWithContext(t.Context(), method, "/api"+target, strings.NewReader(body))
 	if userID != "" {
 		r.Header.Set("Mattermost-User-Id", userID)
 	}
@@ -233,7 +233,7 @@ func TestEveryKindHasItsCodeAndStatus(t *testing.T) {
 
 func TestAPanicIsAnInternalErrorThatSaysNothing(t *testing.T) {
 	w := newWorld(t)
-	w.Config.User = func(context.Context, string) (filehost.User, error) { panic("secret") }
+	w.User = func(context.Context, string) (filehost.User, error) { panic("secret") }
 	f := failureOf(t, w.call(t, alice, http.MethodGet, "/health", ""))
 	assert.Equal(t, "internal", f.Code)
 	assert.NotContains(t, f.Message, "secret")

@@ -110,7 +110,7 @@ func TestManifestAndSettingsAgree(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal(raw, &manifest))
 	defaults := reflect.ValueOf(config.Defaults())
-	assert.Equal(t, defaults.NumField(), len(manifest.SettingsSchema.Settings))
+	assert.Len(t, manifest.SettingsSchema.Settings, defaults.NumField())
 	for _, setting := range manifest.SettingsSchema.Settings {
 		field := defaults.FieldByName(setting.Key)
 		require.True(t, field.IsValid(), setting.Key)
