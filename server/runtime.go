@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"maps"
+	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/pkg/errors"
@@ -71,11 +73,11 @@ func (p *Plugin) newRuntime() (*runtime, error) {
 }
 
 func (p *Plugin) wire(c config.Config, kv filehost.KV, cipher *tokens.Cipher) (*filehost.Service, *tokens.Store, error) {
-	client, err := outbound.New(outbound.Config{CA: c.CA, Allowed: c.AllowedAddresses, AllowHTTP: c.AllowHTTP, UserAgent: "filehost-attach/" + version})
+	hostClient, signInClient, err := newClients(c)
 	if err != nil {
 		return nil, nil, errors.Wrap(err, "outbound")
 	}
-	host, err := remote.New(remote.Config{Host: c.Host, Client: client, StallAfter: c.StallAfter, Clock: p.clock})
+	host, err := remote.New(remote.Config{Host: c.Host, Client: hostClient, StallAfter: c.StallAfter, Clock: p.clock})
 	if err != nil {
 		return nil, nil, errors.Wrap(err, "remote")
 	}
@@ -87,7 +89,7 @@ func (p *Plugin) wire(c config.Config, kv filehost.KV, cipher *tokens.Cipher) (*
 		AllowHTTP:   c.AllowHTTP,
 		KV:          kv,
 		Cipher:      cipher,
-		Client:      client,
+		Client:      signInClient,
 		Account:     host.Account,
 		Lifetime:    p.lifetime,
 		Node:        p.node,
@@ -108,6 +110,17 @@ func (p *Plugin) wire(c config.Config, kv filehost.KV, cipher *tokens.Cipher) (*
 		Sealer:      cipher,
 		Copies:      p.copies,
 	}), store, nil
+}
+
+// newClients returns the client for the file host, which reaches no other origin, and the one for the sign-in server.
+func newClients(c config.Config) (host, signIn *http.Client, err error) {
+	out := outbound.Config{CA: c.CA, Allowed: c.AllowedAddresses, AllowHTTP: c.AllowHTTP, UserAgent: "filehost-attach/" + version}
+	if signIn, err = outbound.New(out); err != nil {
+		return nil, nil, err
+	}
+	out.Origins = []*url.URL{c.Host.BaseURL}
+	host, err = outbound.New(out)
+	return host, signIn, err
 }
 
 func newOAuth(oauth config.OAuth) tokens.OAuth {

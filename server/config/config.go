@@ -217,7 +217,7 @@ func (v *validator) optional(setting, raw string) string {
 func (v *validator) address(setting, raw string) *url.URL {
 	parsed, err := url.Parse(strings.TrimSuffix(strings.TrimSpace(raw), "/"))
 	switch {
-	case err != nil || parsed.Host == "" || parsed.Opaque != "":
+	case err != nil || parsed.Hostname() == "" || parsed.Opaque != "" || strings.HasSuffix(parsed.Host, ":"):
 		v.fail(setting, "enter a whole address, such as https://cloud.example.com.")
 	case parsed.Scheme != "https" && parsed.Scheme != "http":
 		v.fail(setting, "the address must start with https://.")

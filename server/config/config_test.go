@@ -41,6 +41,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		"http without opting in":        {map[string]any{"hosturl": "http://cloud.example.com"}, "HostURL"},
 		"password in the address":       {map[string]any{"hosturl": "https://u:p@cloud.example.com"}, "HostURL"},
 		"query in the address":          {map[string]any{"hosturl": "https://cloud.example.com/?a=b"}, "HostURL"},
+		"colon without a port":          {map[string]any{"hosturl": "https://cloud.example.com:/"}, "HostURL"},
 		"file scheme":                   {map[string]any{"hosturl": "file:///etc/passwd"}, "HostURL"},
 		"unknown kind":                  {map[string]any{"hostkind": "floppy"}, "HostKind"},
 		"unknown sign-in":               {map[string]any{"signin": "magic"}, "SignIn"},

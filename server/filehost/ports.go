@@ -94,14 +94,15 @@ type Connections interface {
 	Disconnect(ctx context.Context, userID string) error
 }
 
-// Remote is the client of the file host. Every method may fail with CredentialRejected, Forbidden, NotFound,
-// RateLimited, HostUnavailable, Maintenance or Timeout.
+// Remote is the client of the file host. Every method may fail with CredentialRejected, Forbidden, NotFound, Conflict
+// (locked, or still being processed), Unsupported, RateLimited, HostUnavailable, Maintenance or Timeout, and with
+// NotConnected when the credential names no account where the host needs one.
 type Remote interface {
 	// Stat returns the entry at path.
 	Stat(ctx context.Context, credential Credential, path Path) (Entry, error)
 	// List passes the entries of a folder to each, in the host's order, one by one as they arrive, and returns the folder
 	// itself. It stops at each's first error and returns it. It fails with InvalidRequest when path is no folder. A
-	// listing that ends early is an error, never a short listing.
+	// listing that ends early is an error, never a short listing, and so is one beyond what a client can hold (TooLarge).
 	List(ctx context.Context, credential Credential, path Path, each func(Entry) error) (Entry, error)
 	// Open starts reading a file whose entry Stat has returned, and fails with Changed when the host can tell that it is
 	// another one by now. The caller closes the content. A read fails when no byte arrives for the configured time, or

@@ -167,13 +167,13 @@ func (q *succession) judge(read entry) verdict {
 	switch read.State {
 	case active:
 		switch {
+		case q.lost != nil && bytes.Equal(read.raw, q.lost), q.spent.after(read.Generation):
+			return lookAgain
 		case read.Generation.after(q.spent) && (read.usable(q.config.Clock.Now()) || !read.renewable()):
 			return succeeded
 		case read.Generation.after(q.spent): // and has run out as well
-			q.spent = read.Generation
+			q.spent, q.waited = read.Generation, false
 			return mayTake
-		case q.spent.after(read.Generation), q.lost != nil && bytes.Equal(read.raw, q.lost):
-			return lookAgain // a stale replica
 		case q.waited:
 			return otherFailed
 		case !read.renewable():
