@@ -39,13 +39,15 @@ export function Root({client, opened, changed}: Props): ReactElement | null {
         );
     }), [opened]);
 
-    const onClosed = () => {
-        setOpen(false);
-
-        // The item that opened the dialog is hidden by now: the focus goes on where the user writes.
-        if (document.activeElement === document.body) {
+    // The item that opened the dialog is hidden by now: the focus goes on where the user writes.
+    useEffect(() => {
+        if (!open && document.activeElement === document.body) {
             editor.current?.querySelector('textarea')?.focus();
         }
+    }, [open]);
+
+    const onClosed = () => {
+        setOpen(false);
     };
 
     if (open && dialog) {

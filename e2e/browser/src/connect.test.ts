@@ -119,6 +119,7 @@ describe('the connect dialog', () => {
         const opening = web.context.waitForEvent('page');
         await keyboard.press('Enter');
         const page = await opening;
+        await page.getByLabel('User name').and(page.locator(':focus')).waitFor();
         await page.keyboard.type(site.hostAccount.username);
         await page.keyboard.press('Tab');
         await page.keyboard.type(site.hostAccount.password);
