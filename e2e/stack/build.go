@@ -65,25 +65,16 @@ func (b builder) program(ctx context.Context, what, dir string) (string, error) 
 	// A module is told by its path in the project, so that two versions don't share a name.
 	name := filepath.Base(filepath.Dir(rel)) + "-" + filepath.Base(rel) + "-" + key
 	built := filepath.Join(b.cache, name)
-	if isFile(built) {
-		return built, nil
-	}
-	// Two runs may build at once: each renames a whole file into place.
-	fresh, err := os.MkdirTemp(b.cache, "build")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = os.RemoveAll(fresh) }()
-	out := filepath.Join(fresh, name)
-	err = run(ctx, step{
-		Doing: "building " + what, Say: b.say, Dir: dir,
-		Args: []string{"go", "build", "-o", out, "."},
-		Env:  []string{"CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=-buildvcs=false"},
+	return built, oneAtATime(built+".lock", func() error {
+		if isFile(built) {
+			return nil
+		}
+		return run(ctx, step{
+			Doing: "building " + what, Say: b.say, Dir: dir,
+			Args: []string{"sh", "-c", `go build -o "$0.new" . && mv "$0.new" "$0"`, built},
+			Env:  []string{"CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=-buildvcs=false"},
+		})
 	})
-	if err != nil {
-		return "", err
-	}
-	return built, os.Rename(out, built)
 }
 
 // sourceKey hashes the files of a module's folder.

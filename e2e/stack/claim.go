@@ -8,6 +8,19 @@ import (
 	"syscall"
 )
 
+// oneAtATime runs do while no other process runs one with the same lock file, which is created.
+func oneAtATime(file string, do func() error) error {
+	lock, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Close() }()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
+	return do()
+}
+
 // claim makes dir an empty folder that no other stack uses until the file that it gives is closed.
 func claim(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {

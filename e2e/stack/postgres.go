@@ -105,7 +105,12 @@ func postgresPrograms(ctx context.Context, cache string, say func(string)) (stri
 			return dir, nil
 		}
 	}
-	return npmPostgres(ctx, cache, say)
+	var dir string
+	err := oneAtATime(filepath.Join(cache, "postgres.lock"), func() (err error) {
+		dir, err = npmPostgres(ctx, cache, say)
+		return err
+	})
+	return dir, err
 }
 
 func installedPostgres() (string, bool) {

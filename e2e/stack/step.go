@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"time"
 )
 
@@ -49,6 +50,12 @@ func run(ctx context.Context, s step) error {
 
 // aptInstall installs Debian packages; it wants root.
 func aptInstall(ctx context.Context, say func(string), packages ...string) error {
+	return oneAtATime(filepath.Join(os.TempDir(), "filehost-attach-apt.lock"), func() error {
+		return aptUpdateAndInstall(ctx, say, packages)
+	})
+}
+
+func aptUpdateAndInstall(ctx context.Context, say func(string), packages []string) error {
 	env := []string{"DEBIAN_FRONTEND=noninteractive"}
 	err := run(ctx, step{
 		Doing: "updating Debian's package lists", Say: say, Env: env,
