@@ -2,6 +2,8 @@ package api
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -13,7 +15,7 @@ import (
 // page is the little HTML that a browser sees at the end of a sign-in. It loads and runs nothing.
 var page = template.Must(template.New("page").Parse(`<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>{{.Title}}</title></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>{{.Title}}</title><style>{{.Style}}</style></head>
 <body>
 <h1>{{.Title}}</h1>
 {{range .Lines}}<p>{{.}}</p>
@@ -21,6 +23,17 @@ var page = template.Must(template.New("page").Parse(`<!doctype html>
 {{end}}</body>
 </html>
 `))
+
+// style is all there is; the policy lets no other in.
+const style = `body{font:16px/1.5 "Open Sans",system-ui,sans-serif;max-width:32rem;margin:15vh auto;padding:0 1.5rem;color:#3f4350;background:#fff}` +
+	`h1{font-size:1.5rem}code{font-size:2rem;letter-spacing:.1em;user-select:all}` +
+	`@media(prefers-color-scheme:dark){body{color:#dddfe4;background:#1b1d22}}`
+
+// policy lets a page show its style and nothing else (Content Security Policy Level 3, 6.1.14).
+var policy = func() string {
+	sum := sha256.Sum256([]byte(style))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+}()
 
 type pageData struct {
 	Title string
@@ -30,14 +43,17 @@ type pageData struct {
 
 func newPage(status int, data pageData) (response, error) {
 	var body bytes.Buffer
-	err := page.Execute(&body, data)
+	err := page.Execute(&body, struct {
+		pageData
+		Style template.CSS
+	}{data, style})
 	return response{status: status, contentType: typeHTML, body: body.Bytes(), header: pageHeader()}, err
 }
 
 func pageHeader() http.Header {
 	return http.Header{
 		"Referrer-Policy":         {"no-referrer"},
-		"Content-Security-Policy": {"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"},
+		"Content-Security-Policy": {policy},
 		"X-Frame-Options":         {"DENY"},
 	}
 }
