@@ -33,6 +33,17 @@ func TestFoldersComeFirstAndNamesInNaturalOrder(t *testing.T) {
 	assert.Equal(t, []string{"zoo", "file10", "File9b", "file9", "Änderung", "alpha"}, names(page.Entries))
 }
 
+func TestNumbersInNamesCountByTheirValue(t *testing.T) {
+	w := newWorld()
+	want := []string{"0", "0 z", "1", "1 a", "01 b", "2", "9999 x", "10000 a", "99999999999999999999", "100000000000000000000", "file 0.txt", "file 00.txt", "file 1.txt", "file 9.txt", "file 10 2.txt", "file 10.txt"}
+	for _, i := range []int{7, 3, 11, 0, 14, 5, 9, 1, 13, 2, 15, 8, 4, 12, 6, 10} {
+		w.remote.AddFile("/"+want[i], []byte("1"), noon)
+	}
+	page, err := w.Browse(t.Context(), alice, filehost.Listing{})
+	require.NoError(t, err)
+	assert.Equal(t, want, names(page.Entries))
+}
+
 func TestSortingBySizeAndTime(t *testing.T) {
 	w := newWorld()
 	w.remote.AddFile("/small-new", []byte("1"), noon.Add(time.Hour))

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"container/heap"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -36,12 +38,23 @@ type order struct {
 }
 
 func newOrder(by Sort, descending bool) *order {
-	return &order{by: by, descending: descending, collator: collate.New(language.Und, collate.Numeric, collate.IgnoreCase)}
+	return &order{by: by, descending: descending, collator: collate.New(language.Und, collate.IgnoreCase)}
 }
 
 func (o *order) rank(entry Entry) ranked {
 	o.buffer.Reset()
-	return ranked{entry, bytes.Clone(o.collator.KeyFromString(&o.buffer, strings.ToValidUTF8(entry.Path.Name(), "\uFFFD")))}
+	return ranked{entry, bytes.Clone(o.collator.KeyFromString(&o.buffer, naturalText(entry.Path.DisplayName())))}
+}
+
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// naturalText is a text that collates as name does in natural order: before the digits of each number stands how many
+// they are, without leading zeros. The collator's own Numeric option puts "0 x" after "9999 x".
+func naturalText(name string) string {
+	return digits.ReplaceAllStringFunc(name, func(number string) string {
+		number = strings.TrimLeft(number, "0")
+		return fmt.Sprintf("%04d%s", len(number), number)
+	})
 }
 
 // compare is a total order: two entries of one folder are equal only if they have the same name.
