@@ -141,7 +141,7 @@ func TestAPluginThatStopsFinishesTheRefreshItHasBegun(t *testing.T) {
 func TestAStoreThatFailsAfterTheRefreshLosesNoToken(t *testing.T) {
 	w := newWorld(t)
 	node, other := w.node(), w.node()
-	w.connect(node, ann)
+	old := w.connect(node, ann)
 	w.expire()
 	broken := errors.New("database is down")
 	w.server.set(func(s *signInServer) {
@@ -157,7 +157,10 @@ func TestAStoreThatFailsAfterTheRefreshLosesNoToken(t *testing.T) {
 	kept := w.credential(node, ann)
 	require.True(t, w.server.accepts(kept.Secret.Reveal()))
 	require.Equal(t, kept, w.credential(node, ann))
-	_, err := node.Renew(t.Context(), ann, kept)
+	renewed, err := node.Renew(t.Context(), ann, old)
+	require.NoError(t, err)
+	require.Equal(t, kept, renewed)
+	_, err = node.Renew(t.Context(), ann, kept)
 	requireKind(t, filehost.Internal, err)
 	require.Equal(t, 2, w.server.tokenCalls(), "the old refresh token is not spent again")
 
@@ -169,6 +172,17 @@ func TestAStoreThatFailsAfterTheRefreshLosesNoToken(t *testing.T) {
 	})
 	require.Equal(t, kept.Generation, w.credential(other, ann).Generation)
 	require.Equal(t, 2, w.server.tokenCalls())
+}
+
+func TestANewConnectionReplacesTokensThatAreNotSavedYet(t *testing.T) {
+	w := newWorld(t)
+	node := w.node()
+	w.connect(node, ann)
+	node.unsaved.keep(ann, record{Grant: codeGrant, AccessToken: filehost.NewSecret("canary-old")})
+	state, code := w.begin(node, ann)
+	_, err := node.Callback(t.Context(), callback(ann, state, code))
+	require.NoError(t, err)
+	require.True(t, w.server.accepts(w.credential(node, ann).Secret.Reveal()))
 }
 
 func TestTheNodeWithTheNewTokensOverrulesOneThatTookItsLeaseOver(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -156,6 +157,20 @@ func outcomes(n int, call func(i int) error) []error {
 	}
 	group.Wait()
 	return errs
+}
+
+// meet makes n operations of a kind wait for each other, so that each has read what the others have read.
+func (w *world) meet(n int, op filehosttest.Op) {
+	var here sync.WaitGroup
+	here.Add(n)
+	var passed atomic.Int32
+	w.kv.Fail(func(now filehosttest.Op, _ string) error {
+		if now == op && passed.Add(1) <= int32(n) {
+			here.Done()
+			here.Wait()
+		}
+		return nil
+	})
 }
 
 // syncBuffer is a buffer that many may write to.

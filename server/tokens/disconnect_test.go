@@ -1,0 +1,185 @@
+package tokens
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost/filehosttest"
+)
+
+func (w *world) revoking(c *Config) { c.OAuth.RevocationURL = w.server.URL + "/revoke" }
+
+func TestDisconnectRevokesTheRefreshTokenThenTheAccessTokenAndForgets(t *testing.T) {
+	for _, inBody := range []bool{true, false} {
+		w := newWorld(t)
+		w.host.Kind = map[bool]string{true: "nextcloud", false: "owncloud"}[inBody]
+		w.server.secretInBody = inBody
+		node := w.node(w.revoking)
+		old := w.connect(node, ann)
+		require.NoError(t, node.Disconnect(t.Context(), ann))
+		require.Equal(t, []string{"refresh_token", "access_token"}, w.server.revoked)
+		require.False(t, w.server.accepts(old.Secret.Reveal()))
+		require.Empty(t, w.kv.Keys())
+		require.Equal(t, filehost.Disconnected, w.state(node, ann))
+		_, err := node.For(t.Context(), ann)
+		requireKind(t, filehost.NotConnected, err)
+		require.NoError(t, node.Disconnect(t.Context(), ann), "also when there is none")
+	}
+}
+
+func TestARevocationThatFailsKeepsNoRecord(t *testing.T) {
+	for name, fault := range map[string]http.HandlerFunc{
+		"refused": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) },
+		"reset":   func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			node := w.node(w.revoking)
+			w.connect(node, ann)
+			w.server.set(func(s *signInServer) { s.fault = fault })
+			require.NoError(t, node.Disconnect(t.Context(), ann))
+			require.Empty(t, w.kv.Keys())
+		})
+	}
+}
+
+func TestDisconnectGoesOnWhenTheCallerLeaves(t *testing.T) {
+	w := newWorld(t)
+	node := w.node(w.revoking)
+	w.connect(node, ann)
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	require.NoError(t, node.Disconnect(ctx, ann))
+	require.Empty(t, w.kv.Keys())
+	require.Len(t, w.server.revoked, 2)
+}
+
+func TestARefreshInFlightCannotResurrectADisconnectedUser(t *testing.T) {
+	for name, lag := range map[string]int{"reading what is there": 0, "reading a replica that lags behind": 3} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			other := w.node(w.revoking)
+			w.connect(other, ann)
+			replica := w.kv.Replica(lag)
+			node := w.node(w.revoking, impatient, func(c *Config) { c.KV = replica })
+			w.credential(node, ann)
+			w.expire()
+			issueAllTheSame := func(rw http.ResponseWriter, r *http.Request) {
+				w.server.set(func(s *signInServer) {
+					if r.URL.Path == tokenPath {
+						s.issue(rw, "")
+						return
+					}
+					s.revoked = append(s.revoked, "late")
+				})
+			}
+			w.server.set(func(s *signInServer) {
+				s.beforeToken = func() {
+					s.set(func(s *signInServer) { s.beforeToken = nil })
+					if err := other.Disconnect(context.Background(), ann); err != nil {
+						t.Error(err)
+					}
+					s.set(func(s *signInServer) { s.fault = issueAllTheSame })
+				}
+			})
+			_, err := node.For(t.Context(), ann)
+			if lag == 0 {
+				requireKind(t, filehost.NotConnected, err)
+			}
+			eventually(t, func() bool {
+				w.server.mu.Lock()
+				defer w.server.mu.Unlock()
+				return slices.Equal(w.server.revoked, []string{"refresh_token", "access_token", "late", "late"})
+			})
+			eventually(t, func() bool { _, kept := node.unsaved.of(ann); return !kept })
+			_, err = node.For(t.Context(), ann)
+			requireKind(t, filehost.NotConnected, err)
+			require.Empty(t, w.kv.Keys())
+		})
+	}
+}
+
+func TestDisconnectLeavesANewerConnectionAlone(t *testing.T) {
+	w := newWorld(t)
+	node := w.node(w.revoking)
+	w.connect(node, ann)
+	tombstones := 0
+	w.kv.Fail(func(op filehosttest.Op, _ string) error { // between the tombstone and its deletion
+		if op == filehosttest.CompareAndDelete && tombstones == 0 {
+			tombstones++
+			w.connect(node, ann)
+		}
+		return nil
+	})
+	require.NoError(t, node.Disconnect(t.Context(), ann))
+	require.Equal(t, filehost.Connected, w.state(node, ann))
+}
+
+func TestADisconnectCutOffLeavesNothingForLong(t *testing.T) {
+	w := newWorld(t)
+	node := w.node()
+	w.connect(node, ann)
+	w.kv.Fail(func(op filehosttest.Op, _ string) error {
+		if op == filehosttest.CompareAndDelete {
+			return errors.New("killed")
+		}
+		return nil
+	})
+	requireKind(t, filehost.Internal, node.Disconnect(t.Context(), ann))
+	w.kv.Fail(nil)
+	require.Equal(t, filehost.Disconnected, w.state(node, ann))
+	_, err := node.For(t.Context(), ann)
+	requireKind(t, filehost.NotConnected, err)
+	w.clock.Advance(tombstoneTime)
+	require.NotContains(t, w.kv.Keys(), node.key("conn_", ann))
+}
+
+func TestDisconnectSeesPastAStaleReplica(t *testing.T) {
+	w := newWorld(t)
+	replica := w.kv.Replica(3)
+	node := w.node(impatient, func(c *Config) { c.KV = replica })
+	require.Equal(t, filehost.Disconnected, w.state(node, ann)) // the replica has seen that there is nothing
+	w.connect(w.node(), ann)
+	require.NoError(t, node.Disconnect(t.Context(), ann))
+	require.Equal(t, filehost.Disconnected, w.state(w.node(), ann))
+}
+
+func TestTokensOfOtherSettingsAreForgottenButNotSent(t *testing.T) {
+	w := newWorld(t)
+	w.connect(w.node(), ann)
+	after := w.node(w.revoking, func(c *Config) { c.OAuth.ClientID = "another" })
+	require.NoError(t, after.Disconnect(t.Context(), ann))
+	require.Empty(t, w.server.revoked)
+	require.NotContains(t, w.kv.Keys(), after.key("conn_", ann))
+}
+
+func TestTokensThatAreNotSavedYetAreRevokedToo(t *testing.T) {
+	w := newWorld(t)
+	node := w.node(w.revoking)
+	w.connect(node, ann)
+	w.expire()
+	w.server.set(func(s *signInServer) {
+		s.beforeToken = func() {
+			w.kv.Fail(func(op filehosttest.Op, _ string) error {
+				if op == filehosttest.CompareAndSet {
+					return errors.New("database is down")
+				}
+				return nil
+			})
+		}
+	})
+	kept := w.credential(node, ann)
+	w.kv.Fail(nil)
+	require.NoError(t, node.Disconnect(t.Context(), ann))
+	require.False(t, w.server.accepts(kept.Secret.Reveal()))
+	_, err := node.For(t.Context(), ann)
+	requireKind(t, filehost.NotConnected, err)
+	w.clock.Advance(time.Minute)
+}

@@ -1,0 +1,187 @@
+package tokens
+
+import (
+	"net/url"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// publish makes the sign-in server publish metadata at a path. more are further members and their values.
+func (w *world) publish(at string, more ...any) {
+	published := map[string]any{
+		"at":                                    at,
+		"issuer":                                w.server.URL,
+		"authorization_endpoint":                w.server.URL + authorizePath,
+		"token_endpoint":                        w.server.URL + tokenPath,
+		"token_endpoint_auth_methods_supported": []string{"client_secret_post"},
+	}
+	for i := 0; i < len(more); i += 2 {
+		published[more[i].(string)] = more[i+1]
+	}
+	w.server.set(func(s *signInServer) { s.metadata = published })
+}
+
+// byIssuer lets a node find the sign-in server by its metadata.
+func (w *world) byIssuer(c *Config) {
+	c.Host.Kind = "webdav"
+	c.OAuth.Issuer = w.server.URL
+}
+
+func TestTheMetadataOfTheIssuerIsFoundByEitherStandard(t *testing.T) {
+	for name, path := range map[string]string{
+		"OpenID Connect Discovery": "/.well-known/openid-configuration",
+		"RFC 8414":                 "/.well-known/oauth-authorization-server",
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.publish(path)
+			node := w.node(w.byIssuer)
+			w.connect(node, ann)
+			require.NoError(t, node.CheckTokenEndpoint(t.Context()))
+		})
+	}
+}
+
+func TestAnIssuerWithAPath(t *testing.T) {
+	require.Equal(t, "https://a.example/.well-known/oauth-authorization-server/realms/one", rfc8414URL("https://a.example/realms/one"))
+	require.Equal(t, "https://a.example/.well-known/oauth-authorization-server", rfc8414URL("https://a.example/"))
+}
+
+func TestMetadataThatIsRefused(t *testing.T) {
+	tests := map[string]func(*metadata){
+		"another issuer":             func(m *metadata) { m.Issuer = "https://evil.example" },
+		"the issuer with a slash":    func(m *metadata) { m.Issuer += "/" },
+		"a token URL without TLS":    func(m *metadata) { m.Token = "http://sign-in.example/token" },
+		"an authorize URL that runs": func(m *metadata) { m.Authorize = "javascript:alert(1)" },
+		"no token URL":               func(m *metadata) { m.Token = "" },
+		"a revocation URL with user": func(m *metadata) { m.Revocation = "https://user@sign-in.example/" },
+		"a user info URL of a file":  func(m *metadata) { m.UserInfo = "file:///etc/passwd" },
+	}
+	const issuer = "https://sign-in.example"
+	p := &provider{OAuth: OAuth{Issuer: issuer}}
+	good := metadata{Issuer: issuer, Authorize: issuer + "/authorize", Token: issuer + "/token"}
+	require.NoError(t, p.accept(good))
+	for name, edit := range tests {
+		t.Run(name, func(t *testing.T) {
+			bad := good
+			edit(&bad)
+			require.Error(t, p.accept(bad))
+		})
+	}
+}
+
+func TestNobodyIsSentToAServerWithTheMetadataOfAnother(t *testing.T) {
+	w := newWorld(t)
+	w.publish("/.well-known/openid-configuration", "issuer", "https://evil.example")
+	node := w.node(w.byIssuer)
+	_, err := node.Authorize(t.Context(), ann)
+	requireKind(t, filehost.HostUnavailable, err)
+	requireKind(t, filehost.HostUnavailable, node.CheckTokenEndpoint(t.Context()))
+}
+
+func TestMetadataIsReadOnceAnHourAndSurvivesAnOutage(t *testing.T) {
+	w := newWorld(t)
+	w.publish("/.well-known/openid-configuration")
+	node := w.node(w.byIssuer)
+	authorize := func() {
+		_, err := node.Authorize(t.Context(), ann)
+		require.NoError(t, err)
+	}
+	for _, err := range outcomes(20, func(int) error { _, err := node.Authorize(t.Context(), ann); return err }) {
+		require.NoError(t, err)
+	}
+	w.clock.Advance(metadataLifetime - 1)
+	authorize()
+	require.Len(t, w.server.requests, 1)
+	w.clock.Advance(1)
+	authorize()
+	require.Len(t, w.server.requests, 2)
+
+	w.server.set(func(s *signInServer) { s.metadata = nil })
+	w.clock.Advance(metadataLifetime)
+	authorize()
+	asked := len(w.server.requests)
+	authorize()
+	require.Len(t, w.server.requests, asked, "the old ones do for a while")
+}
+
+func TestMetadataThatCannotBeReadSpendsNothing(t *testing.T) {
+	w := newWorld(t)
+	w.publish("/.well-known/openid-configuration")
+	state, code := w.begin(w.node(w.byIssuer), ann)
+	w.server.set(func(s *signInServer) { s.metadata = nil })
+	node := w.node(w.byIssuer)
+	_, err := node.Callback(t.Context(), callback(ann, state, code))
+	requireKind(t, filehost.HostUnavailable, err)
+	w.publish("/.well-known/openid-configuration")
+	_, err = node.Callback(t.Context(), callback(ann, state, code))
+	require.NoError(t, err)
+}
+
+func TestTheMetadataSaysHowTheClientAuthenticates(t *testing.T) {
+	tests := map[string]struct {
+		methods []string
+		want    ClientAuth
+	}{
+		"none listed": {nil, ClientAuthHeader},
+		"header":      {[]string{"client_secret_basic"}, ClientAuthHeader},
+		"both":        {[]string{"client_secret_post", "client_secret_basic"}, ClientAuthHeader},
+		"body":        {[]string{"client_secret_post", "private_key_jwt"}, ClientAuthBody},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, test.want, metadata{ClientAuth: test.methods}.endpoints().ClientAuth)
+		})
+	}
+}
+
+func TestAPublicClientSendsItsIDAlone(t *testing.T) {
+	w := newWorld(t)
+	w.host.Kind = "owncloud" // which wants a secret in the header, if there is one
+	w.server.clientSecret = ""
+	w.connect(w.node(func(c *Config) { c.OAuth.ClientSecret = filehost.Secret{} }), ann)
+}
+
+func TestSettingsThatCannotWork(t *testing.T) {
+	tests := map[string]func(*Config){
+		"no client id":                   func(c *Config) { c.OAuth.ClientID = "" },
+		"a kind without known endpoints": func(c *Config) { c.Host.Kind = "webdav" },
+		"an authorize URL alone": func(c *Config) {
+			c.Host.Kind, c.OAuth.AuthorizeURL = "webdav", "https://sign-in.example/authorize"
+		},
+		"a token URL without TLS":    func(c *Config) { c.OAuth.TokenURL = "http://sign-in.example/token" },
+		"an issuer that is no URL":   func(c *Config) { c.OAuth.Issuer = "sign-in" },
+		"a revocation URL with user": func(c *Config) { c.OAuth.RevocationURL = "https://u:p@sign-in.example" },
+		"an authorize URL with a #":  func(c *Config) { c.OAuth.AuthorizeURL = "https://sign-in.example/#a" },
+	}
+	for name, edit := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			config := w.node().config
+			base := url.URL{Scheme: "https", Host: "cloud.example", Path: "/sub/"}
+			config.AllowHTTP, config.Host.BaseURL = false, &base
+			_, err := New(config)
+			require.NoError(t, err)
+			edit(&config)
+			_, err = New(config)
+			requireKind(t, filehost.NotConfigured, err)
+		})
+	}
+}
+
+func TestEndpointsAreDerivedBelowTheHostsAddress(t *testing.T) {
+	w := newWorld(t)
+	for base, want := range map[string]string{
+		"https://cloud.example":      "https://cloud.example" + tokenPath,
+		"https://cloud.example/sub/": "https://cloud.example/sub" + tokenPath,
+	} {
+		parsed, err := url.Parse(base)
+		require.NoError(t, err)
+		at, err := w.node(func(c *Config) { c.Host.BaseURL = parsed }).endpoints(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, at.Token)
+	}
+}

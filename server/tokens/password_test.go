@@ -1,0 +1,117 @@
+package tokens
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+func byPassword(c *Config) { c.Method, c.OAuth = MethodPassword, OAuth{} }
+
+func TestAnAppPasswordIsKeptAfterTheHostAcceptedIt(t *testing.T) {
+	for name, edit := range map[string]func(*Config){
+		"as the method of all": byPassword,
+		"beside OAuth":         func(*Config) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			node := w.node(edit)
+			require.NoError(t, node.ConnectWithPassword(t.Context(), ann, "Älice", filehost.NewSecret("canary-app-password")))
+			w.expire()
+			credential := w.credential(w.node(edit), ann)
+			require.Equal(t, filehost.Basic, credential.Scheme)
+			require.Equal(t, "Älice", credential.Username)
+			require.Equal(t, "canary-app-password", credential.Secret.Reveal())
+			require.Equal(t, "alice-as-the-host-says", credential.Account)
+			connection, err := node.Connection(t.Context(), ann)
+			require.NoError(t, err)
+			require.Equal(t, "password", connection.Grant)
+			require.Zero(t, w.server.tokenCalls())
+			require.NoError(t, node.Disconnect(t.Context(), ann))
+			require.Empty(t, w.kv.Keys())
+		})
+	}
+}
+
+func TestAppPasswordsThatAreNotKept(t *testing.T) {
+	const good = "canary-app-password"
+	tests := map[string]struct {
+		username, password string
+		field              string
+		asked              bool
+	}{
+		"wrong":                         {"alice", "canary-wrong", "password", true},
+		"no user name":                  {"", good, "username", false},
+		"no password":                   {"alice", "", "password", false},
+		"a line break in the user name": {"alice\r\nX: y", good, "username", false},
+		"a colon in the user name":      {"al:ice", good, "username", false},
+		"a NUL in the password":         {"alice", good + "\x00", "password", false},
+		"a user name that is no UTF-8":  {"\xff", good, "username", false},
+		"a user name without end":       {strings.Repeat("a", 256), good, "username", false},
+		"a password without end":        {"alice", strings.Repeat("a", 1025), "password", false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			asked := false
+			host := w.account
+			w.account = func(c filehost.Credential) (string, error) { asked = true; return host(c) }
+			node := w.node(byPassword)
+			err := node.ConnectWithPassword(t.Context(), ann, test.username, filehost.NewSecret(test.password))
+			requireKind(t, filehost.InvalidRequest, err)
+			var invalid *filehost.Error
+			require.ErrorAs(t, err, &invalid)
+			require.Equal(t, test.field, invalid.Field)
+			require.Equal(t, test.asked, asked)
+			require.NotContains(t, err.Error(), "canary")
+			require.Empty(t, w.kv.Keys())
+		})
+	}
+}
+
+func TestAHostThatIsDownSaysNothingAboutAPassword(t *testing.T) {
+	w := newWorld(t)
+	w.account = func(filehost.Credential) (string, error) {
+		return "", filehost.E(filehost.HostUnavailable, "down", nil)
+	}
+	node := w.node(byPassword)
+	err := node.ConnectWithPassword(t.Context(), ann, "alice", filehost.NewSecret("canary-app-password"))
+	requireKind(t, filehost.HostUnavailable, err)
+	require.Empty(t, w.kv.Keys())
+}
+
+func TestAnAppPasswordThatWasRejectedOnceIsNeverSentAgain(t *testing.T) {
+	w := newWorld(t)
+	node := w.node(byPassword)
+	require.NoError(t, node.ConnectWithPassword(t.Context(), ann, "alice", filehost.NewSecret("canary-app-password")))
+	old := w.credential(node, ann)
+	require.NoError(t, node.ConnectWithPassword(t.Context(), ann, "alice", filehost.NewSecret("canary-app-password")))
+	newer := w.credential(node, ann)
+	require.NotEqual(t, old.Connection, newer.Connection)
+	renewed, err := node.Renew(t.Context(), ann, old)
+	require.NoError(t, err)
+	require.Equal(t, newer, renewed, "the user has connected anew in the meantime")
+
+	_, err = node.Renew(t.Context(), ann, newer)
+	requireKind(t, filehost.NotConnected, err)
+	_, err = node.For(t.Context(), ann)
+	requireKind(t, filehost.NotConnected, err)
+	require.Equal(t, filehost.Reconnect, w.state(node, ann))
+	found, err := node.load(t.Context(), ann)
+	require.NoError(t, err)
+	require.True(t, found.Password.IsEmpty())
+}
+
+func TestNobodySignsInOnAPageWhereThereIsNone(t *testing.T) {
+	w := newWorld(t)
+	node := w.node(byPassword)
+	_, err := node.Authorize(t.Context(), ann)
+	requireKind(t, filehost.Unsupported, err)
+	_, err = node.Callback(t.Context(), callback(ann, "state", "code"))
+	requireKind(t, filehost.Unsupported, err)
+	requireKind(t, filehost.Unsupported, node.Confirm(t.Context(), ann, "AAAA-AAAA"))
+	require.NoError(t, node.CheckTokenEndpoint(t.Context()))
+}
