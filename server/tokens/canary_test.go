@@ -43,9 +43,9 @@ type report struct{ strings.Builder }
 func (r *report) add(values ...any) {
 	for _, value := range values {
 		asJSON, _ := json.Marshal(value)
-		fmt.Fprintf(r, "%v\n%+v\n%#v\n%s\n", value, value, value, asJSON)
+		_, _ = fmt.Fprintf(r, "%v\n%+v\n%#v\n%s\n", value, value, value, asJSON)
 		for err, ok := value.(error); ok && err != nil; err = errors.Unwrap(err) {
-			fmt.Fprintf(r, "%T %v %+v %#v\n", err, err, err, err)
+			_, _ = fmt.Fprintf(r, "%T %v %+v %#v\n", err, err, err, err)
 		}
 	}
 }
@@ -93,7 +93,7 @@ func (w *world) drive(r *report) {
 	held, _, err := node.heldOf(ctx, bob)
 	require.NoError(w.t, err)
 	r.add(node, node.provider, node.config, node.config.Cipher, found, found.record, credential, issued{AccessToken: credential.Secret})
-	fmt.Fprintf(r, "%v %+v %#v", plainRecord{record: found.record, AccessToken: credential.Secret.Reveal()}, held, held.SignIn)
+	_, _ = fmt.Fprintf(r, "%v %+v %#v", plainRecord{record: found.record, AccessToken: credential.Secret.Reveal()}, held, held.SignIn)
 	require.NotContains(w.t, r.String(), held.SignIn.Verifier)
 	require.NotContains(w.t, r.String(), handle)
 	require.NotContains(w.t, r.String(), held.Confirm)

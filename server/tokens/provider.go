@@ -78,7 +78,10 @@ func newProvider(config Config) (*provider, error) {
 		ClientAuth: ClientAuth(firstOf(string(config.OAuth.ClientAuth), string(p.profile.clientAuth))),
 	}
 	p.server = originOf(firstOf(config.OAuth.Issuer, p.fixed.Token))
-	return p, p.check()
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 func (p *provider) check() error {

@@ -330,18 +330,20 @@ func TestNoFailureOfTheSignInServerDeletesAGrant(t *testing.T) {
 		fault http.HandlerFunc
 		want  filehost.Kind
 	}{
-		"500 with a page":            {answer(500, "text/html", "<!DOCTYPE html>canary-page"), filehost.HostUnavailable},
-		"503":                        {answer(503, "text/plain", "canary-text"), filehost.HostUnavailable},
-		"429":                        {answer(429, asJSON, `[]`), filehost.HostUnavailable},
-		"500 that says temporarily":  {answer(500, asJSON, `{"error":"temporarily_unavailable"}`), filehost.HostUnavailable},
-		"200 with a page":            {answer(200, "text/html", "<html>canary-page"), filehost.HostUnavailable},
-		"200 with other JSON":        {answer(200, asJSON, `{"access_token":{"canary":1}}`), filehost.HostUnavailable},
-		"200 without a token":        {answer(200, asJSON, `{"token_type":"Bearer"}`), filehost.HostUnavailable},
-		"200 with another type":      {answer(200, asJSON, `{"access_token":"canary-mac","token_type":"mac"}`), filehost.HostUnavailable},
-		"200 with a broken token":    {answer(200, asJSON, `{"access_token":"canary\r\nX: y","token_type":"Bearer"}`), filehost.HostUnavailable},
-		"200 above 1 MiB":            {answer(200, asJSON, `{"access_token":"canary","x":"`+strings.Repeat("x", 1<<20)+`"}`), filehost.HostUnavailable},
-		"an error code of its own":   {answer(400, asJSON, `{"error":"canary-code"}`), filehost.HostUnavailable},
-		"a redirect":                 {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", 307) }, filehost.HostUnavailable},
+		"500 with a page":           {answer(500, "text/html", "<!DOCTYPE html>canary-page"), filehost.HostUnavailable},
+		"503":                       {answer(503, "text/plain", "canary-text"), filehost.HostUnavailable},
+		"429":                       {answer(429, asJSON, `[]`), filehost.HostUnavailable},
+		"500 that says temporarily": {answer(500, asJSON, `{"error":"temporarily_unavailable"}`), filehost.HostUnavailable},
+		"200 with a page":           {answer(200, "text/html", "<html>canary-page"), filehost.HostUnavailable},
+		"200 with other JSON":       {answer(200, asJSON, `{"access_token":{"canary":1}}`), filehost.HostUnavailable},
+		"200 without a token":       {answer(200, asJSON, `{"token_type":"Bearer"}`), filehost.HostUnavailable},
+		"200 with another type":     {answer(200, asJSON, `{"access_token":"canary-mac","token_type":"mac"}`), filehost.HostUnavailable},
+		"200 with a broken token":   {answer(200, asJSON, `{"access_token":"canary\r\nX: y","token_type":"Bearer"}`), filehost.HostUnavailable},
+		"200 above 1 MiB":           {answer(200, asJSON, `{"access_token":"canary","x":"`+strings.Repeat("x", 1<<20)+`"}`), filehost.HostUnavailable},
+		"an error code of its own":  {answer(400, asJSON, `{"error":"canary-code"}`), filehost.HostUnavailable},
+		"a redirect": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+		}, filehost.HostUnavailable},
 		"a connection that is reset": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, filehost.HostUnavailable},
 		"invalid_client":             {answer(401, asJSON, `{"error":"invalid_client"}`), filehost.NotConfigured},
 		"unauthorized_client":        {answer(400, asJSON, `{"error":"unauthorized_client"}`), filehost.NotConfigured},

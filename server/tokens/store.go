@@ -104,9 +104,12 @@ func New(config Config) (*Store, error) {
 	if config.Method == MethodPassword {
 		return store, nil
 	}
-	var err error
-	store.provider, err = newProvider(config)
-	return store, err
+	provider, err := newProvider(config)
+	if err != nil {
+		return nil, err
+	}
+	store.provider = provider
+	return store, nil
 }
 
 // Wait returns when no refresh and no write is under way any more. Call it after Config.Lifetime has ended; a refresh
