@@ -8,6 +8,10 @@ has_postgresql() { command -v initdb >/dev/null || compgen -G '/usr/lib/postgres
 has_chromium() { [[ -n "${CHROMIUM:-}" ]] || command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; }
 has_apache2() { command -v apache2 >/dev/null || [[ -x /usr/sbin/apache2 ]] || command -v httpd >/dev/null; }
 
+for program in go node npm git; do
+    command -v "$program" >/dev/null || { echo "please install $program: the project needs Go 1.26, Node 20 and git" >&2; exit 1; }
+done
+
 missing=()
 for program in postgresql chromium apache2; do
     "has_$program" || missing+=("$program")
@@ -21,6 +25,8 @@ if ! command -v apt-get >/dev/null || [[ $EUID -ne 0 ]]; then
     echo "please install: ${missing[*]}" >&2
     exit 1
 fi
+# A browser without a font shows boxes.
+[[ " ${missing[*]} " == *" chromium "* ]] && missing+=(fonts-liberation)
 echo "installing ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq

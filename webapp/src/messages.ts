@@ -100,7 +100,7 @@ export const messages = defineMessages({
     loading: {
         id: 'filehost-attach.loading',
         defaultMessage: 'Loading…',
-        description: 'Shown and spoken while the first answer is on its way',
+        description: 'Shown while the first answer is on its way',
     },
     notConfigured: {
         id: 'filehost-attach.not_configured',

@@ -1,12 +1,19 @@
-import {build} from 'esbuild';
+import {build, type BuildOptions} from 'esbuild';
 
-/** Builds the host page, once before all tests. */
+const options: BuildOptions = {
+    bundle: true,
+    jsx: 'transform',
+    define: {'process.env.NODE_ENV': '"production"'},
+};
+
+/** Builds the host page for each version of React that supported servers have, once before all tests. */
 export default async function buildPage(): Promise<void> {
+    await build({...options, entryPoints: ['page/host.css'], outfile: 'dist/host.css'});
+    await build({...options, entryPoints: ['page/host.tsx'], outfile: 'dist/react-18.js'});
     await build({
-        entryPoints: ['page/host.tsx', 'page/host.css'],
-        outdir: 'dist',
-        bundle: true,
-        jsx: 'transform',
-        define: {'process.env.NODE_ENV': '"production"'},
+        ...options,
+        entryPoints: ['page/host.tsx'],
+        outfile: 'dist/react-17.js',
+        alias: {'react-dom/client': './page/client17.ts', 'react-dom': 'react-dom-17', react: 'react-17'},
     });
 }

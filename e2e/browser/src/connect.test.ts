@@ -2,7 +2,7 @@ import type {Browser} from 'playwright-core';
 import {afterAll, afterEach, beforeAll, describe, expect, it} from 'vitest';
 
 import {Site} from './site';
-import {launch, signIn, WebClient, type Theme} from './webClient';
+import {launch, signIn, WebClient, type Options, type Theme} from './webClient';
 
 const site = new Site();
 let browser: Browser;
@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 /** Opens the page as somebody who has never connected. */
-async function open(options?: {theme?: Theme; width?: number}): Promise<WebClient> {
+async function open(options?: Options): Promise<WebClient> {
     client = await WebClient.open(browser, site, await site.createPerson(), options);
     return client;
 }
@@ -72,6 +72,14 @@ describe('the connect dialog', () => {
         await web.page.reload();
         await web.openDialog();
         await web.dialog.getByText(site.hostAccount.username, {exact: true}).waitFor();
+    });
+
+    it('works in the web client of an old server, which has React 17', async () => {
+        const web = await open({react: 17});
+        await web.openDialog();
+        await connect(web);
+        await web.button('Disconnect').click();
+        await web.button('Connect to Embedded Files').waitFor();
     });
 
     it('takes the code that a sign-in in another browser shows', async () => {

@@ -1,4 +1,4 @@
-import {existsSync, readFileSync} from 'node:fs';
+import {existsSync} from 'node:fs';
 
 import AxeBuilder from '@axe-core/playwright';
 import {chromium, type Browser, type BrowserContext, type Locator, type Page} from 'playwright-core';
@@ -11,6 +11,9 @@ const browsers = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-
 
 /** The colours of the page. */
 export type Theme = 'light' | 'dark';
+
+/** How the page differs from the usual one. */
+export type Options = {theme?: Theme; width?: number; react?: 17 | 18};
 
 /** Starts the browser of this machine. */
 export async function launch(): Promise<Browser> {
@@ -53,9 +56,9 @@ export class WebClient {
     }
 
     /** Logs the person in and opens the page. */
-    static async open(browser: Browser, site: Site, person: Person, {theme = 'light', width = 1024}: {theme?: Theme; width?: number} = {}): Promise<WebClient> {
+    static async open(browser: Browser, site: Site, person: Person, {theme = 'light', width = 1024, react = 18}: Options = {}): Promise<WebClient> {
         const context = await browser.newContext({viewport: {width, height: 640}, locale: 'en-US', reducedMotion: 'reduce'});
-        await servePage(context, site, theme);
+        await servePage(context, site, theme, react);
         context.setDefaultTimeout(10_000);
         const page = await context.newPage();
         const client = new WebClient(context, page, site);
@@ -116,15 +119,16 @@ export async function signIn(page: Page, account: HostAccount): Promise<void> {
 }
 
 /** Answers for the host page, with the policy for scripts that the server gives its own pages. */
-async function servePage(context: BrowserContext, site: Site, theme: Theme): Promise<void> {
-    const headers = {'Content-Security-Policy': "script-src 'self'"};
+async function servePage(context: BrowserContext, site: Site, theme: Theme, react: number): Promise<void> {
     const html = `<!doctype html>
 <html lang="en" data-site="${site.url}" data-theme="${theme}">
 <head><meta charset="utf-8"><title>Host page</title><link rel="stylesheet" href="host.css"></head>
-<body><script src="host.js"></script></body>
+<body><script src="react-${react}.js"></script></body>
 </html>`;
-    await context.route(`${site.url}/host-page/`, (route) => route.fulfill({contentType: 'text/html; charset=utf-8', headers, body: html}));
-    for (const [name, contentType] of [['host.js', 'text/javascript; charset=utf-8'], ['host.css', 'text/css; charset=utf-8']] as const) {
-        await context.route(`${site.url}/host-page/${name}`, (route) => route.fulfill({contentType, body: readFileSync(`dist/${name}`)}));
-    }
+    await context.route(`${site.url}/host-page/*`, (route) => route.fulfill({path: `dist${new URL(route.request().url()).pathname.replace('/host-page', '')}`}));
+    await context.route(`${site.url}/host-page/`, (route) => route.fulfill({
+        contentType: 'text/html; charset=utf-8',
+        headers: {'Content-Security-Policy': "script-src 'self'"},
+        body: html,
+    }));
 }
