@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/assets"
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/api"
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/config"
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/mattermost"
 )
@@ -25,7 +27,7 @@ type Plugin struct {
 	lifetime context.Context //nolint:containedctx // the plugin's own, which everything it does derives from
 	stop     context.CancelFunc
 	log      *slog.Logger
-	clock    clockwork.Clock
+	clock    clockwork.Clock // a test's own; else the real one
 	node     string
 	copies   *filehost.Copies
 	siteURL  func() string
@@ -33,13 +35,17 @@ type Plugin struct {
 
 	configuring sync.Mutex // orders changes of the configuration
 	current     atomic.Pointer[runtime]
+	waits       []func() // of the runtimes before
+	retrying    bool
 }
 
 // OnActivate implements plugin.Hooks. A wrong configuration doesn't stop the plugin: its health page says what is wrong.
 func (p *Plugin) OnActivate() error {
 	p.lifetime, p.stop = context.WithCancel(context.Background())
 	p.log = mattermost.NewLogger(p.API)
-	p.clock = clockwork.NewRealClock()
+	if p.clock == nil {
+		p.clock = clockwork.NewRealClock()
+	}
 	p.node = newNode()
 	p.copies = filehost.NewCopies()
 	server := mattermost.New(mattermost.Config{API: p.API})
@@ -69,7 +75,11 @@ func (p *Plugin) OnConfigurationChange() error {
 // OnDeactivate implements plugin.Hooks. A token refresh that has begun is finished: its refresh token is spent.
 func (p *Plugin) OnDeactivate() error {
 	p.stop()
-	p.current.Load().wait()
+	p.configuring.Lock()
+	defer p.configuring.Unlock()
+	for _, wait := range append(p.waits, p.current.Load().wait) {
+		wait()
+	}
 	return nil
 }
 
@@ -82,15 +92,46 @@ func (p *Plugin) ServeHTTP(c *plugin.Context, w http.ResponseWriter, r *http.Req
 func (p *Plugin) configure() {
 	p.configuring.Lock()
 	defer p.configuring.Unlock()
-	next, err := p.newRuntime()
+	loaded, err := p.loadSource()
+	previous := p.current.Load()
+	if err == nil && previous != nil && reflect.DeepEqual(previous.source, loaded) {
+		return // another part of the server's configuration changed
+	}
+	var next *runtime
+	if err == nil {
+		next, err = p.newRuntime(loaded)
+	}
 	if err != nil {
 		p.log.Error("The plugin is not configured.", "error", err)
 		next = p.newFailed(err)
+		p.retryUnlessWrong(err)
 	}
-	if previous := p.current.Swap(next); previous != nil {
+	p.current.Store(next)
+	if previous != nil {
 		previous.cancel()
+		p.waits = append(p.waits, previous.wait)
 	}
 	p.log.Debug("The configuration is in force.", "configured", err == nil)
+}
+
+// retryUnlessWrong configures again in a while when the settings are not to blame, such as when the key-value store is
+// down. The caller holds the lock.
+func (p *Plugin) retryUnlessWrong(err error) {
+	var wrong config.Problems
+	if p.retrying || errors.As(err, &wrong) || filehost.KindOf(err) == filehost.NotConfigured {
+		return
+	}
+	p.retrying = true
+	go func() {
+		select {
+		case <-p.lifetime.Done():
+		case <-p.clock.After(checkInterval):
+			p.configuring.Lock()
+			p.retrying = false
+			p.configuring.Unlock()
+			p.configure()
+		}
+	}()
 }
 
 // remedyOf is what the health page says of a configuration that can't be used.

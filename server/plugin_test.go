@@ -7,7 +7,9 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/jonboulle/clockwork"
 	"github.com/mattermost/mattermost/server/public/model"
 	"github.com/mattermost/mattermost/server/public/plugin"
 	"github.com/mattermost/mattermost/server/public/plugin/plugintest"
@@ -27,12 +29,13 @@ type host struct {
 	mu       sync.Mutex
 	settings map[string]any
 	kv       map[string][]byte
+	kvDown   bool
 	saved    chan map[string]any
 }
 
 func newHost(t *testing.T, settings map[string]any) *host {
 	t.Helper()
-	h := &host{Plugin: &Plugin{}, settings: settings, kv: map[string][]byte{}, saved: make(chan map[string]any, 1)}
+	h := &host{Plugin: &Plugin{clock: clockwork.NewFakeClock()}, settings: settings, kv: map[string][]byte{}, saved: make(chan map[string]any, 1)}
 	api := &plugintest.API{}
 	for _, log := range []string{"LogDebug", "LogInfo", "LogWarn", "LogError"} {
 		for pairs := range 9 {
@@ -61,6 +64,9 @@ func newHost(t *testing.T, settings map[string]any) *host {
 	api.On("KVGet", mock.Anything).Return(func(key string) ([]byte, *model.AppError) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
+		if h.kvDown {
+			return nil, model.NewAppError("KVGet", "down", nil, "", http.StatusInternalServerError)
+		}
 		return h.kv[key], nil
 	})
 	api.On("KVSetWithOptions", mock.Anything, mock.Anything, mock.Anything).Return(func(key string, value []byte, _ model.PluginKVSetOptions) (bool, *model.AppError) {
@@ -141,4 +147,32 @@ func TestTheMadeKeyIsKeptInTheStoreWhenTheAdminSetsNone(t *testing.T) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	assert.Len(t, h.kv, 1)
+}
+
+func TestAChangeOfAnotherPartOfTheServerChangesNothing(t *testing.T) {
+	h := newHost(t, good())
+	before := h.current.Load()
+	require.NoError(t, h.OnConfigurationChange())
+	assert.Same(t, before, h.current.Load())
+}
+
+func TestAStoreThatIsDownAtTheStartIsTriedAgain(t *testing.T) {
+	h := newHost(t, nil)
+	h.mu.Lock()
+	h.settings, h.kvDown = good(), true
+	h.mu.Unlock()
+	require.NoError(t, h.OnConfigurationChange())
+	status, _ := h.get(t, "/connection")
+	require.Equal(t, http.StatusServiceUnavailable, status)
+
+	clock := h.clock.(*clockwork.FakeClock)
+	require.NoError(t, clock.BlockUntilContext(t.Context(), 1))
+	failed := h.current.Load()
+	h.mu.Lock()
+	h.kvDown = false
+	h.mu.Unlock()
+	clock.Advance(checkInterval)
+	require.Eventually(t, func() bool { return h.current.Load() != failed }, time.Minute, time.Millisecond)
+	status, _ = h.get(t, "/connection")
+	assert.Equal(t, http.StatusOK, status)
 }

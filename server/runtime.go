@@ -25,9 +25,23 @@ const keyTimeout = 10 * time.Second
 // runtime is what follows from one configuration.
 type runtime struct {
 	api.Runtime
+	source source
 	config config.Config
 	cancel context.CancelFunc // ends the background checks
 	wait   func()             // returns when nothing that must end well is under way; after the plugin's lifetime
+}
+
+// source is what a configuration is made of.
+type source struct {
+	settings map[string]any // with keys in lower case
+	siteURL  string
+}
+
+func (p *Plugin) loadSource() (source, error) {
+	loaded := source{siteURL: p.siteURL()}
+	// GetPluginConfig would hand out secrets masked with asterisks.
+	err := p.API.LoadPluginConfiguration(&loaded.settings)
+	return loaded, errors.Wrap(err, "load the settings")
 }
 
 func newNode() string { return rand.Text() }
@@ -38,24 +52,19 @@ func (p *Plugin) newFailed(err error) *runtime {
 	monitor.SetFailed("configuration", remedyOf(err))
 	failed := &runtime{Runtime: api.Runtime{Monitor: monitor}, cancel: func() {}, wait: func() {}}
 	if previous := p.current.Load(); previous != nil {
-		failed.config, failed.wait = previous.config, previous.wait
+		failed.config = previous.config
 	}
 	return failed
 }
 
-// newRuntime reads and checks the settings and wires the packages.
-func (p *Plugin) newRuntime() (*runtime, error) {
-	var settings map[string]any
-	// GetPluginConfig would hand out secrets masked with asterisks.
-	if err := p.API.LoadPluginConfiguration(&settings); err != nil {
-		return nil, errors.Wrap(err, "load the settings")
-	}
-	configuration, err := config.New(settings, p.siteURL())
+// newRuntime checks the settings and wires the packages.
+func (p *Plugin) newRuntime(loaded source) (*runtime, error) {
+	configuration, err := config.New(loaded.settings, loaded.siteURL)
 	if err != nil {
 		return nil, err
 	}
 	if previous := p.current.Load(); previous != nil {
-		p.keepPreviousKey(&configuration, previous.config.Key, settings)
+		p.keepPreviousKey(&configuration, previous.config.Key, loaded.settings)
 	}
 	kv := mattermost.KV{API: p.API}
 	cipher, err := p.newCipher(kv, configuration)
@@ -69,7 +78,7 @@ func (p *Plugin) newRuntime() (*runtime, error) {
 	ctx, cancel := context.WithCancel(p.lifetime)
 	monitor := filehost.NewMonitor(p.clock, checkTimeout)
 	go monitor.Watch(ctx, service.Probes(kv, store.CheckTokenEndpoint), checkInterval)
-	return &runtime{Runtime: api.Runtime{Service: service, Monitor: monitor}, config: configuration, cancel: cancel, wait: store.Wait}, nil
+	return &runtime{Runtime: api.Runtime{Service: service, Monitor: monitor}, source: loaded, config: configuration, cancel: cancel, wait: store.Wait}, nil
 }
 
 func (p *Plugin) wire(c config.Config, kv filehost.KV, cipher *tokens.Cipher) (*filehost.Service, *tokens.Store, error) {
@@ -145,11 +154,11 @@ func (p *Plugin) newCipher(kv filehost.KV, c config.Config) (*tokens.Cipher, err
 // keepPreviousKey keeps a key that the admin has just replaced, so that what it encrypted still opens: at once in this
 // configuration, and in the settings for the next start.
 func (p *Plugin) keepPreviousKey(c *config.Config, old filehost.Secret, settings map[string]any) {
-	if old.IsEmpty() || old == c.Key || old == c.PreviousKey {
+	if old.IsEmpty() || old.Equal(c.Key) || old.Equal(c.PreviousKey) {
 		return
 	}
 	c.PreviousKey = old
-	changed := maps.Clone(settings) // its keys are in lower case
+	changed := maps.Clone(settings)
 	changed["previousencryptionkey"] = old.Reveal()
 	go func() { // the server calls OnConfigurationChange from within
 		if appErr := p.API.SavePluginConfig(changed); appErr != nil {

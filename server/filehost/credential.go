@@ -1,23 +1,35 @@
 package filehost
 
 import (
+	"crypto/subtle"
 	"encoding/json"
 	"log/slog"
 )
 
 const redacted = "[redacted]"
 
-// Secret is a password or a token. It never prints: only Reveal gives its value.
-type Secret struct{ value string }
+// Secret is a password or a token. It never prints: only Reveal gives its value. The value lies behind a pointer because
+// fmt, which can't call the methods of an unexported field, would print it from there. Compare with Equal.
+type Secret struct{ value *string }
 
 // NewSecret wraps a value that must not reach a log.
-func NewSecret(value string) Secret { return Secret{value} }
+func NewSecret(value string) Secret { return Secret{&value} }
 
 // Reveal returns the value itself. Call it only where the value goes on the wire or into the cipher.
-func (s Secret) Reveal() string { return s.value }
+func (s Secret) Reveal() string {
+	if s.value == nil {
+		return ""
+	}
+	return *s.value
+}
 
 // IsEmpty tells whether there is no value.
-func (s Secret) IsEmpty() bool { return s.value == "" }
+func (s Secret) IsEmpty() bool { return s.Reveal() == "" }
+
+// Equal tells whether two secrets have the same value, in constant time.
+func (s Secret) Equal(other Secret) bool {
+	return subtle.ConstantTimeCompare([]byte(s.Reveal()), []byte(other.Reveal())) == 1
+}
 
 // String implements fmt.Stringer without the value.
 func (s Secret) String() string { return redacted }
@@ -32,7 +44,12 @@ func (s Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
 func (s Secret) MarshalJSON() ([]byte, error) { return json.Marshal(redacted) }
 
 // UnmarshalJSON takes a plain JSON string.
-func (s *Secret) UnmarshalJSON(raw []byte) error { return json.Unmarshal(raw, &s.value) }
+func (s *Secret) UnmarshalJSON(raw []byte) error {
+	var value string
+	err := json.Unmarshal(raw, &value)
+	*s = NewSecret(value)
+	return err
+}
 
 // Scheme is how a credential goes on the wire.
 type Scheme string
