@@ -94,7 +94,7 @@ func (s *Service) lookUp(ctx context.Context, userID string, wanted []Item, limi
 	for i, item := range wanted {
 		items[i] = AttachedItem{Path: item.Path, Name: StoredName(item.Path.Name())}
 		group.Go(func() error {
-			items[i].Err = recovered(func() (err error) {
+			items[i].Err = Recovered(func() (err error) {
 				if entries[i], err = s.stat(ctx, userID, item.Path); err != nil {
 					return err
 				}

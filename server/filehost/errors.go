@@ -83,8 +83,8 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// recovered turns a panic into an error. A goroutine of ours that panicked would end the plugin.
-func recovered(call func() error) (err error) {
+// Recovered turns a panic into an error. A goroutine of ours that panicked would end the plugin.
+func Recovered(call func() error) (err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("panic: %v\n%s", reason, debug.Stack())

@@ -110,7 +110,7 @@ func (m *Monitor) run(ctx context.Context, probe Probe) Check {
 	ctx, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
 	begin := m.clock.Now()
-	err := recovered(func() error { return probe.Run(ctx) })
+	err := Recovered(func() error { return probe.Run(ctx) })
 	check := Check{Name: probe.Name, Status: Pass, Latency: m.clock.Since(begin), Time: m.clock.Now().UTC()}
 	if err != nil {
 		check.Status, check.Remedy = probe.Worst, remedy(err)
