@@ -124,7 +124,7 @@ func (s *Service) checkEntry(entry Entry, etag string, limits Limits) error {
 	switch {
 	case entry.Kind != File:
 		return Invalid("items", "A folder can't be attached; choose files.")
-	case etag != "" && entry.ETag != "" && etag != entry.ETag:
+	case etag != "" && entry.ETag != "" && !SameETag(etag, entry.ETag):
 		return E(Changed, "The file has changed since it was listed; list the folder again.", nil)
 	case entry.Size == 0:
 		return Invalid("items", "The file is empty; Mattermost takes no empty files.")

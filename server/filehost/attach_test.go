@@ -119,6 +119,25 @@ func TestAFileThatChangesUnderTheCopyIsPostedNowhere(t *testing.T) {
 	}
 }
 
+func TestATagThatIsWeakWhileTheFileIsFreshIsTheSame(t *testing.T) {
+	w := newWorld()
+	w.remote.AddFile("/file", []byte("content"), noon).Read = func() {
+		w.remote.Change("/file", func(e *filehost.Entry) { e.ETag = `"15-6"` })
+	}
+	w.remote.Change("/file", func(e *filehost.Entry) { e.ETag = `W/"15-6"` })
+	ask := attachment("/file")
+	ask.Items[0].ETag = `"15-6"`
+	_, err := w.Attach(t.Context(), alice, ask)
+	require.NoError(t, err)
+
+	w.remote.AddFile("/file", []byte("content"), noon).Read = func() {
+		w.remote.Change("/file", func(e *filehost.Entry) { e.ModifiedAt = noon.Add(time.Second) })
+	}
+	w.remote.Change("/file", func(e *filehost.Entry) { e.ETag = `W/"15-6"` })
+	_, err = w.Attach(t.Context(), alice, attachment("/file"))
+	assert.Equal(t, filehost.Changed, filehost.KindOf(err), "an equal weak tag alone proves nothing")
+}
+
 func TestImagesLargerThanTheServerAllowsAreRefusedByTheirHeader(t *testing.T) {
 	w := newWorld()
 	for side, kind := range map[int]filehost.Kind{100: filehost.Internal, 101: filehost.TooLarge} {

@@ -82,8 +82,12 @@ func (s *Service) unchanged(ctx context.Context, userID string, entry Entry) err
 }
 
 func sameContent(before, after Entry) bool {
-	if before.ETag != "" && after.ETag != "" {
-		return before.ETag == after.ETag
+	tagged := before.ETag != "" && after.ETag != ""
+	switch {
+	case tagged && !SameETag(before.ETag, after.ETag):
+		return false
+	case tagged && IsStrongETag(before.ETag) && IsStrongETag(after.ETag):
+		return true
 	}
 	return before.Kind == after.Kind && before.Size == after.Size && before.ModifiedAt.Equal(after.ModifiedAt)
 }

@@ -20,9 +20,9 @@ func (c *Client) Open(ctx context.Context, credential filehost.Credential, entry
 		return filehost.Content{}, err
 	}
 	header := map[string]string{"Accept-Encoding": "identity"}
-	if isStrong(entry.ETag) {
+	if filehost.IsStrongETag(entry.ETag) {
 		// Some hosts ignore it, so that the answer is compared as well.
-		header["If-Match"] = bareETag(entry.ETag)
+		header["If-Match"] = filehost.BareETag(entry.ETag)
 	}
 	response, err := c.do(ctx, call{
 		method:     http.MethodGet,
@@ -88,10 +88,10 @@ func compare(content filehost.Content, entry filehost.Entry) error {
 		return fmt.Errorf("size %d, was %d", content.Size, entry.Size)
 	}
 	tagged := content.ETag != "" && entry.ETag != ""
-	if tagged && !sameETag(content.ETag, entry.ETag) {
+	if tagged && !filehost.SameETag(content.ETag, entry.ETag) {
 		return fmt.Errorf("ETag %s, was %s", content.ETag, entry.ETag)
 	}
-	if tagged && isStrong(content.ETag) && isStrong(entry.ETag) {
+	if tagged && filehost.IsStrongETag(content.ETag) && filehost.IsStrongETag(entry.ETag) {
 		return nil
 	}
 	dated := !content.ModifiedAt.IsZero() && !entry.ModifiedAt.IsZero()
