@@ -86,14 +86,15 @@ func (s *Service) check(attachment Attachment, limits Limits) error {
 	return nil
 }
 
-// lookUp asks the host for every item, a few at a time, and checks each.
+// lookUp asks the host for every item, the first alone and the others a few at a time, and checks each. A credential that
+// the host rejects is so sent once, not once for each item.
 func (s *Service) lookUp(ctx context.Context, userID string, wanted []Item, limits Limits) ([]Entry, []AttachedItem) {
 	entries, items := make([]Entry, len(wanted)), make([]AttachedItem, len(wanted))
 	var group errgroup.Group
 	group.SetLimit(statsAtOnce)
 	for i, item := range wanted {
 		items[i] = AttachedItem{Path: item.Path, Name: StoredName(item.Path.Name())}
-		group.Go(func() error {
+		look := func() error {
 			items[i].Err = Recovered(func() (err error) {
 				if entries[i], err = s.stat(ctx, userID, item.Path); err != nil {
 					return err
@@ -102,7 +103,12 @@ func (s *Service) lookUp(ctx context.Context, userID string, wanted []Item, limi
 				return s.checkEntry(entries[i], item.ETag, limits)
 			})
 			return nil // each item has its own error
-		})
+		}
+		if i == 0 {
+			_ = look()
+			continue
+		}
+		group.Go(look)
 	}
 	_ = group.Wait() // no member fails
 	return entries, items

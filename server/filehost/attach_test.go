@@ -2,6 +2,7 @@ package filehost_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"image"
 	"image/png"
@@ -152,6 +153,39 @@ func TestImagesLargerThanTheServerAllowsAreRefusedByTheirHeader(t *testing.T) {
 		}
 		assert.Equal(t, kind, filehost.KindOf(err))
 	}
+}
+
+// earlyAnswer refuses an upload while its content is still being read, as an HTTP server may.
+type earlyAnswer struct {
+	*filehosttest.Mattermost
+	read chan struct{}
+}
+
+func (m *earlyAnswer) Upload(_ context.Context, upload filehost.Upload) (string, error) {
+	go func() {
+		defer close(m.read)
+		_, _ = io.Copy(io.Discard, upload.Content)
+	}()
+	return "", filehost.E(filehost.Forbidden, "No.", nil)
+}
+
+func TestAnAnswerBeforeTheContentHasBeenReadIsNoRace(t *testing.T) {
+	w := newWorld()
+	early := &earlyAnswer{w.mattermost, make(chan struct{})}
+	w.Mattermost = early
+	w.remote.AddFile("/file", make([]byte, 1<<20), noon).Failure = errors.New("reset")
+	_, err := w.Attach(t.Context(), alice, attachment("/file"))
+	require.Error(t, err)
+	assert.Empty(t, w.mattermost.Posts())
+	<-early.read
+}
+
+func TestARejectedCredentialIsNotSentOnceForEachItem(t *testing.T) {
+	w := newWorld()
+	w.remote.Accept("none")
+	_, err := w.Attach(t.Context(), alice, attachment("/a", "/b", "/c", "/d", "/e"))
+	assert.Equal(t, filehost.NotConnected, filehost.KindOf(err))
+	assert.Equal(t, 2, w.remote.Calls(), "the credential and its successor")
 }
 
 func TestAFailedPostIsAnError(t *testing.T) {

@@ -11,14 +11,16 @@ import (
 	_ "image/jpeg"
 	_ "image/png"
 	"io"
+	"sync"
 
 	_ "golang.org/x/image/bmp"
 	_ "golang.org/x/image/tiff"
 	_ "golang.org/x/image/webp"
 )
 
-// imageHeader is how much of a file is read to find the dimensions of an image, in bytes.
-const imageHeader = 64 << 10
+// imageHeader is how much of a file is read to find the dimensions of an image, in bytes. They may stand behind a large
+// block of metadata; what stands further back is left to Mattermost's own check.
+const imageHeader = 512 << 10
 
 // transfer copies one file as the user and returns its id in Mattermost. The source is looked at once more when it has
 // been read: a file that changed meanwhile is an error and its copy is posted nowhere.
@@ -51,24 +53,34 @@ func (s *Service) upload(ctx context.Context, upload Upload, limits Limits) (str
 	source := &source{Reader: content}
 	upload.Content = source
 	fileID, err := s.Mattermost.Upload(ctx, upload)
-	if source.err != nil { // the cause; what Mattermost made of it only follows from it
-		return "", source.err
+	if cause := source.failure(); cause != nil { // what Mattermost made of it only follows from it
+		return "", cause
 	}
 	return fileID, err
 }
 
-// source keeps the stream's own error: the ways into Mattermost lose it.
+// source keeps the stream's own error: the ways into Mattermost lose it. When Mattermost answers early, a read may still
+// be under way.
 type source struct {
 	io.Reader
+	mu  sync.Mutex
 	err error
 }
 
 func (s *source) Read(buffer []byte) (int, error) {
 	n, err := s.Reader.Read(buffer)
 	if err != nil && !errors.Is(err, io.EOF) {
+		s.mu.Lock()
 		s.err = err
+		s.mu.Unlock()
 	}
 	return n, err
+}
+
+func (s *source) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
 }
 
 // unchanged fails with Changed when the file is no longer the one that entry describes: by ETag, where the host has
