@@ -52,7 +52,7 @@ func newWorld(t *testing.T) *world {
 		filehost.User{ID: alice, Username: "alice", Active: true}, filehost.User{ID: bob, Username: "bob", Active: true}, filehost.User{ID: admin, Active: true, Admin: true})}
 	clock := clockwork.NewFakeClockAt(noon)
 	w.runtime = Runtime{
-		Monitor: filehost.NewMonitor(clock, time.Second),
+		Monitor: filehost.NewMonitor(clock, slog.New(slog.DiscardHandler), time.Second),
 		Service: filehost.New(filehost.Config{
 			Host:     filehost.Host{ID: filehost.DefaultHostID, Name: "Cloud", Kind: "webdav", BaseURL: &url.URL{Scheme: "https", Host: "cloud.example.com"}},
 			Settings: filehost.Settings{MaxCopyBytes: 1 << 20, MaxFiles: 10, CopiesPerNode: 2, CopiesPerUser: 1},
