@@ -18,9 +18,6 @@ type Host struct {
 	BaseURL *url.URL
 }
 
-// Origin is the scheme, name and port of the host (RFC 6454 4). Credentials are bound to it.
-func (h Host) Origin() string { return h.BaseURL.Scheme + "://" + h.BaseURL.Host }
-
 // Tokens gives out the credentials with which the file host is called as a user.
 type Tokens interface {
 	// For returns a credential that is valid for at least the next half minute.
@@ -176,7 +173,8 @@ type Mattermost interface {
 	Upload(ctx context.Context, upload Upload) (fileID string, err error)
 	// Post creates the post with all its files, or none.
 	Post(ctx context.Context, post Post) (postID string, err error)
-	// CheckUploads fails when copies can't be made. The error's Message is a remedy for the admin.
+	// CheckUploads fails when copies can't be made, with a remedy for the admin as the error's Message, and with Degraded
+	// when they can be made in a lesser way only.
 	CheckUploads(ctx context.Context) error
 	// ConnectionChanged tells the user's own web clients that his connection changed.
 	ConnectionChanged(userID string)

@@ -11,6 +11,8 @@ import (
 	"net/netip"
 	"net/url"
 	"time"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
 
 const (
@@ -101,7 +103,7 @@ func (g *guard) RoundTrip(request *http.Request) (*http.Response, error) {
 		if request.Body != nil {
 			_ = request.Body.Close()
 		}
-		return nil, &BlockedURLError{Origin: originOf(request.URL).String(), Reason: reason}
+		return nil, &BlockedURLError{Origin: filehost.OriginOf(request.URL), Reason: reason}
 	}
 	if g.config.UserAgent != "" && request.Header.Get("User-Agent") == "" {
 		request = request.Clone(request.Context())
@@ -124,7 +126,7 @@ func (g *guard) refusal(target *url.URL) string {
 		return ""
 	}
 	for _, allowed := range g.config.Origins {
-		if originOf(allowed) == originOf(target) {
+		if filehost.OriginOf(allowed) == filehost.OriginOf(target) {
 			return ""
 		}
 	}

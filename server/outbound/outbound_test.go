@@ -277,10 +277,8 @@ func TestURLs(t *testing.T) {
 		})
 	}
 	client := newClient(t, Config{Origins: files, AllowHTTP: true, Allowed: loopback})
-	_, err := get(t, client, server.URL+"/any/path")
+	_, err := get(t, client, strings.Replace(server.URL, "http", "HTTP", 1)+"/any/path")
 	require.NoError(t, err)
-	assert.Equal(t, originOf(parse("HTTPS://Files.Example.COM:443/a")), originOf(files[0]))
-	assert.Equal(t, "https://[2606:2800::1]:443", originOf(parse("https://[2606:2800::1]/")).String())
 }
 
 func TestTrust(t *testing.T) {

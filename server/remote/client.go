@@ -116,7 +116,7 @@ func (c *Client) request(ctx context.Context, call call) (*http.Request, error) 
 		return request, nil
 	}
 	// The one place where a credential goes on the wire.
-	if origin := request.URL.Scheme + "://" + request.URL.Host; origin != c.host.Origin() {
+	if filehost.OriginOf(request.URL) != c.host.Origin() {
 		return nil, filehost.E(filehost.Internal, "The request to "+c.host.Name+" can't be made.",
 			errors.New("a credential is for the host's own origin only"))
 	}

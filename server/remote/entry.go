@@ -102,7 +102,7 @@ func (c *Client) webURL(values properties) string {
 		return address
 	}
 	link, _ := values.text(ocPrivateLink)
-	if parsed, err := url.Parse(link); err != nil || parsed.User != nil || parsed.Scheme+"://"+parsed.Host != c.host.Origin() {
+	if parsed, err := url.Parse(link); err != nil || parsed.User != nil || filehost.OriginOf(parsed) != c.host.Origin() {
 		return ""
 	}
 	return link

@@ -261,10 +261,11 @@ func TestFileAskedForAsAFolder(t *testing.T) {
 }
 
 func TestWebURL(t *testing.T) {
-	client := serve(t, "owncloud", "", func(http.ResponseWriter, *http.Request) {})
-	origin := client.host.Origin()
+	const origin = "https://files.example.com"
+	client := clientOf(t, origin, Config{Host: filehost.Host{Kind: "owncloud"}})
 	cases := map[string]struct{ link, want string }{
 		"of the host":        {origin + "/f/7", origin + "/f/7"},
+		"of its port, named": {"HTTPS://Files.example.com:443/f/7", "HTTPS://Files.example.com:443/f/7"},
 		"of another host":    {"https://evil.example.org/f/7", ""},
 		"with a user":        {strings.Replace(origin, "//", "//a:b@", 1) + "/f/7", ""},
 		"script":             {"javascript:alert(1)", ""},

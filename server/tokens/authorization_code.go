@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -171,5 +172,5 @@ func (s *Store) account(ctx context.Context, at endpoints, answer issued) (strin
 	if err := s.getJSON(ctx, at.UserInfo, answer.AccessToken, &user); err != nil {
 		return "", s.signInServerDown(err)
 	}
-	return firstOf(user.Name, user.Subject), nil
+	return cmp.Or(user.Name, user.Subject), nil
 }

@@ -307,6 +307,20 @@ func otherSettings() map[string]func(*Config) {
 	}
 }
 
+func TestTheSameSettingsInAnotherSpellingKeepTheConnection(t *testing.T) {
+	w := newWorld(t)
+	at := func(address string) func(*Config) {
+		return func(c *Config) {
+			base, err := url.Parse(address)
+			require.NoError(t, err)
+			c.OAuth.AuthorizeURL, c.OAuth.TokenURL = c.Host.BaseURL.String()+authorizePath, c.Host.BaseURL.String()+tokenPath
+			c.Host.BaseURL = base
+		}
+	}
+	w.connect(w.node(at("https://cloud.example.com")), ann)
+	require.Equal(t, filehost.Connected, w.state(w.node(at("https://Cloud.Example.com:443/")), ann))
+}
+
 func TestEditedSettingsNeverGetAnOldCredential(t *testing.T) {
 	for name, edit := range otherSettings() {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -162,8 +163,8 @@ func (p *provider) accept(found metadata) error {
 		return fmt.Errorf("the metadata is of the issuer %.200q, not of %q", found.Issuer, p.OAuth.Issuer)
 	}
 	required := map[string]string{
-		"authorization_endpoint": firstOf(p.fixed.Authorize, found.Authorize),
-		"token_endpoint":         firstOf(p.fixed.Token, found.Token),
+		"authorization_endpoint": cmp.Or(p.fixed.Authorize, found.Authorize),
+		"token_endpoint":         cmp.Or(p.fixed.Token, found.Token),
 	}
 	for name, address := range required {
 		if reason := p.rule.refusal(address); reason != "" {

@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"strings"
@@ -72,15 +73,19 @@ func newProvider(config Config) (*provider, error) {
 		p.profile = known
 	}
 	p.fixed = endpoints{
-		Authorize:  firstOf(config.OAuth.AuthorizeURL, below(config.Host.BaseURL, p.profile.authorizePath)),
-		Token:      firstOf(config.OAuth.TokenURL, below(config.Host.BaseURL, p.profile.tokenPath)),
+		Authorize:  cmp.Or(config.OAuth.AuthorizeURL, below(config.Host.BaseURL, p.profile.authorizePath)),
+		Token:      cmp.Or(config.OAuth.TokenURL, below(config.Host.BaseURL, p.profile.tokenPath)),
 		Revocation: config.OAuth.RevocationURL,
-		ClientAuth: ClientAuth(firstOf(string(config.OAuth.ClientAuth), string(p.profile.clientAuth))),
+		ClientAuth: cmp.Or(config.OAuth.ClientAuth, p.profile.clientAuth),
 	}
-	p.server = originOf(firstOf(config.OAuth.Issuer, p.fixed.Token))
 	if err := p.check(); err != nil {
 		return nil, err
 	}
+	server, err := url.Parse(cmp.Or(config.OAuth.Issuer, p.fixed.Token))
+	if err != nil {
+		return nil, err
+	}
+	p.server = filehost.OriginOf(server)
 	return p, nil
 }
 
@@ -117,10 +122,10 @@ func (s *Store) endpoints(ctx context.Context) (endpoints, error) {
 			return endpoints{}, err
 		}
 		found = published.endpoints()
-		found.Authorize = firstOf(p.fixed.Authorize, found.Authorize)
-		found.Token = firstOf(p.fixed.Token, found.Token)
-		found.Revocation = firstOf(p.fixed.Revocation, found.Revocation)
-		found.ClientAuth = ClientAuth(firstOf(string(p.fixed.ClientAuth), string(found.ClientAuth)))
+		found.Authorize = cmp.Or(p.fixed.Authorize, found.Authorize)
+		found.Token = cmp.Or(p.fixed.Token, found.Token)
+		found.Revocation = cmp.Or(p.fixed.Revocation, found.Revocation)
+		found.ClientAuth = cmp.Or(p.fixed.ClientAuth, found.ClientAuth)
 	}
 	if p.OAuth.ClientSecret.IsEmpty() {
 		found.ClientAuth = ClientAuthBody // a public client sends its id alone (RFC 6749 3.2.1)
@@ -167,13 +172,4 @@ func below(base *url.URL, path string) string {
 		return ""
 	}
 	return strings.TrimRight(base.String(), "/") + path
-}
-
-func firstOf(values ...string) string {
-	for _, value := range values {
-		if value != "" {
-			return value
-		}
-	}
-	return ""
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -146,13 +145,4 @@ func (s *Store) withTimeout(ctx context.Context, limit time.Duration) (context.C
 		timer.Stop()
 		cancel(nil)
 	}
-}
-
-// originOf is the origin of a URL (RFC 6454 4); "" for what is none.
-func originOf(raw string) string {
-	parsed, err := url.Parse(raw)
-	if err != nil {
-		return ""
-	}
-	return parsed.Scheme + "://" + parsed.Host
 }
