@@ -123,8 +123,7 @@ func TestAPostThatLostAFileIsRemoved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			api := &plugintest.API{}
 			defer api.AssertExpectations(t)
-			api.On("CreatePost", mock.Anything).Return(&model.Post{Id: "post"}, nil)
-			api.On("GetPost", "post").Return(&model.Post{Id: "post", FileIds: test.stored}, nil)
+			api.On("CreatePost", mock.Anything).Return(&model.Post{Id: "post", FileIds: test.stored}, nil)
 			if test.want != ok {
 				api.On("DeletePost", "post").Return(nil).Once()
 			}
@@ -152,6 +151,7 @@ type site struct {
 	*httptest.Server
 	api      *plugintest.API
 	settings model.ServiceSettings
+	files    model.FileSettings
 	requests []*http.Request
 	received []byte
 	answer   func(w http.ResponseWriter)
@@ -170,7 +170,7 @@ func newSite(t *testing.T, start func(*httptest.Server)) *site {
 	start(s.Server)
 	t.Cleanup(s.Close)
 	s.settings = model.ServiceSettings{SiteURL: model.NewPointer("http://chat.invalid/team/"), ListenAddress: model.NewPointer(s.Listener.Addr().String())}
-	s.api.On("GetConfig").Return(func() *model.Config { return &model.Config{ServiceSettings: s.settings} })
+	s.api.On("GetConfig").Return(func() *model.Config { return &model.Config{ServiceSettings: s.settings, FileSettings: s.files} })
 	s.api.On("GetDiagnosticId").Return(diagnosticID)
 	s.api.On("CreateSession", mock.Anything).Return(&model.Session{Id: "session", Token: "token"}, nil)
 	s.api.On("RevokeSession", "session").Return(nil)
@@ -255,6 +255,34 @@ func TestNoOtherServerIsShownASession(t *testing.T) {
 	s.api.AssertNotCalled(t, "CreateSession", mock.Anything)
 	err = New(Config{API: s.api}).CheckUploads(t.Context())
 	require.ErrorContains(t, err, "Make one of the two reachable")
+	err = New(Config{API: s.api, AllowUnscanned: true}).CheckUploads(t.Context())
+	var degraded *filehost.Degraded
+	require.ErrorAs(t, err, &degraded)
+	assert.Contains(t, degraded.Remedy, "no scanning plugin sees them")
+}
+
+func TestAServerWithoutADiagnosticIDIsNotGuessed(t *testing.T) {
+	s := newSite(t, (*httptest.Server).Start)
+	s.api.ExpectedCalls = nil
+	s.api.On("GetConfig").Return(&model.Config{ServiceSettings: s.settings})
+	s.api.On("GetDiagnosticId").Return("")
+	require.Error(t, New(Config{API: s.api}).CheckUploads(t.Context()))
+}
+
+func TestALimitOfTheServerIsNamed(t *testing.T) {
+	s := newSite(t, (*httptest.Server).Start)
+	s.files = model.FileSettings{MaxFileSize: model.NewPointer(int64(100)), MaxImageResolution: model.NewPointer(int64(200))}
+	for body, limit := range map[string]int64{`{"id":"x","message":"Too large."}`: 100, `{"id":"` + idTooManyPixels + `","message":"Too wide."}`: 200} {
+		s.answer = func(w http.ResponseWriter) {
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+			_, _ = io.WriteString(w, body)
+		}
+		_, err := s.upload(t, strings.NewReader("hello"), 5)
+		var known *filehost.Error
+		require.ErrorAs(t, err, &known)
+		assert.Equal(t, limit, known.Limit)
+		assert.Equal(t, filehost.OwnerMattermost, known.LimitOwner)
+	}
 }
 
 func TestWhatTheServerRefusesIsWordedOnce(t *testing.T) {
@@ -263,6 +291,7 @@ func TestWhatTheServerRefusesIsWordedOnce(t *testing.T) {
 		body   string
 		want   filehost.Kind
 	}{
+		"too many requests":  {429, `limit exceeded`, filehost.RateLimited},
 		"too large":          {413, `{"id":"x","message":"Too large."}`, filehost.TooLarge},
 		"too many pixels":    {400, `{"id":"api.file.upload_file.large_image_detailed.app_error","message":"Too wide."}`, filehost.TooLarge},
 		"a scanner says no":  {400, `{"id":"app.upload.run_plugins_hook.rejected","message":"A virus."}`, filehost.Forbidden},

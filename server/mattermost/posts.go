@@ -61,9 +61,11 @@ func (s *Server) checkRoot(channelID, rootID string) error {
 	return nil
 }
 
-// Post implements filehost.Mattermost. The server drops a file that it doesn't accept with no more than a warning, so
-// the post is compared with what was asked, and removed if a file is missing.
+// Post implements filehost.Mattermost. The server drops a file that it doesn't accept with no more than a warning and
+// answers with those it kept, so the post is compared with what was asked, and removed if a file is missing. It is not
+// read back: a read may come from a replica that does not have it yet.
 func (s *Server) Post(_ context.Context, post filehost.Post) (string, error) {
+	asked := slices.Sorted(slices.Values(post.FileIDs))
 	created, appErr := s.API.CreatePost(&model.Post{
 		UserId:    post.UserID,
 		ChannelId: post.ChannelID,
@@ -74,8 +76,7 @@ func (s *Server) Post(_ context.Context, post filehost.Post) (string, error) {
 	if appErr != nil {
 		return "", classify(appErr, "Mattermost refused the post.")
 	}
-	stored, appErr := s.API.GetPost(created.Id)
-	if appErr == nil && slices.Equal(slices.Sorted(slices.Values(stored.FileIds)), slices.Sorted(slices.Values(post.FileIDs))) {
+	if slices.Equal(slices.Sorted(slices.Values(created.FileIds)), asked) {
 		return created.Id, nil
 	}
 	if deleteErr := s.API.DeletePost(created.Id); deleteErr != nil {

@@ -32,17 +32,21 @@ func (s *Server) Upload(ctx context.Context, upload filehost.Upload) (string, er
 	}
 }
 
-// CheckUploads implements filehost.Mattermost. It also finds the route again when the one in use is gone.
+// CheckUploads implements filehost.Mattermost. It also finds another route when the one in use is gone.
 func (s *Server) CheckUploads(ctx context.Context) error {
-	s.routes.mu.Lock()
-	s.routes.known = nil
-	s.routes.mu.Unlock()
-	if _, err := s.route(ctx); err != nil {
-		return filehost.E(filehost.Internal, "The plugin can't reach Mattermost's own upload route, neither at ServiceSettings.ListenAddress nor at SiteURL. "+
-			"Make one of the two reachable from the machine that runs Mattermost (address, certificate, proxy), or allow copies that no plugin scans.", err)
+	_, err := s.findRoute(ctx)
+	switch {
+	case err == nil:
+		return nil
+	case s.AllowUnscanned:
+		return &filehost.Degraded{Remedy: "Copies work, but no scanning plugin sees them: " + routeRemedy + ".", Err: err}
+	default:
+		return filehost.E(filehost.Internal, "Copies are refused: "+routeRemedy+", or allow copies that no plugin scans.", err)
 	}
-	return nil
 }
+
+const routeRemedy = "the plugin can't reach Mattermost's own upload route, neither at ServiceSettings.ListenAddress nor at SiteURL. " +
+	"Make one of the two reachable from the machine that runs Mattermost (address, certificate, proxy)"
 
 func (s *Server) uploadByREST(ctx context.Context, route *uploadRoute, upload filehost.Upload) (string, error) {
 	session, err := s.openSession(ctx, upload.UserID)
@@ -68,18 +72,18 @@ func (s *Server) uploadByREST(ctx context.Context, route *uploadRoute, upload fi
 		return "", errors.Wrap(err, "upload: read the answer")
 	}
 	if response.StatusCode < 200 || response.StatusCode > 299 {
-		return "", refused(response.StatusCode, answer)
+		return "", s.refused(ctx, response, answer)
 	}
 	var uploaded model.FileUploadResponse
 	if err = json.Unmarshal(answer, &uploaded); err != nil || len(uploaded.FileInfos) != 1 {
 		return "", errors.Errorf("upload: %d answered with %d file infos", response.StatusCode, len(uploaded.FileInfos))
 	}
-	return s.whole(uploaded.FileInfos[0], upload)
+	return accepted(uploaded.FileInfos[0], upload)
 }
 
-// whole returns the id of an uploaded file whose size is right; a scanning plugin may have replaced the content, which
-// is its right, but an empty one was not accepted.
-func (s *Server) whole(info *model.FileInfo, upload filehost.Upload) (string, error) {
+// accepted returns the id of a file that the server has stored as the user's. Its size may differ from what was sent: a
+// scanning plugin may replace the content.
+func accepted(info *model.FileInfo, upload filehost.Upload) (string, error) {
 	if info.CreatorId != upload.UserID || info.Size == 0 {
 		return "", errors.Errorf("upload: file info has %d bytes and belongs to %q", info.Size, info.CreatorId)
 	}
@@ -108,18 +112,44 @@ func (s *Server) closeSession(session *model.Session) {
 	}
 }
 
+// The ids of the server's errors that tell whose limit was met.
+const (
+	idTooManyPixels = "api.file.upload_file.large_image_detailed.app_error"
+	idUnreadable    = "app.upload.upload_data.gen_info.app_error"
+)
+
+// busyRetry is what a caller is told to wait when the server limits the rate of requests and doesn't say for how long.
+const busyRetry = 5 * time.Second
+
 // refused turns the server's answer into an error. Mattermost's messages are made for its users.
-func refused(status int, answer []byte) error {
+func (s *Server) refused(ctx context.Context, response *http.Response, answer []byte) error {
 	var appErr model.AppError
-	if json.Unmarshal(answer, &appErr) != nil || appErr.Message == "" {
-		return errors.Errorf("upload: the server answered %d", status)
+	if json.Unmarshal(answer, &appErr) != nil {
+		appErr = model.AppError{}
 	}
-	cause := errors.Errorf("upload: the server answered %d %s", status, appErr.Id)
+	cause := errors.Errorf("upload: the server answered %d %s", response.StatusCode, appErr.Id)
 	switch {
-	case status == http.StatusRequestEntityTooLarge || appErr.Id == "api.file.upload_file.large_image_detailed.app_error":
-		return &filehost.Error{Kind: filehost.TooLarge, LimitOwner: filehost.OwnerMattermost, Message: appErr.Message, Err: cause}
-	case status == http.StatusForbidden || status == http.StatusBadRequest:
+	case response.StatusCode == http.StatusTooManyRequests:
+		return &filehost.Error{Kind: filehost.RateLimited, RetryAfter: busyRetry, Message: "Mattermost takes no more requests at the moment; try again in a few seconds.", Err: cause}
+	case appErr.Message == "":
+		return cause
+	case response.StatusCode == http.StatusRequestEntityTooLarge || appErr.Id == idTooManyPixels:
+		return s.tooLarge(ctx, appErr, cause)
+	case response.StatusCode == http.StatusForbidden || response.StatusCode == http.StatusBadRequest:
 		return filehost.E(filehost.Forbidden, appErr.Message, cause)
 	}
 	return cause
+}
+
+func (s *Server) tooLarge(ctx context.Context, appErr model.AppError, cause error) error {
+	refusal := &filehost.Error{Kind: filehost.TooLarge, LimitOwner: filehost.OwnerMattermost, Message: appErr.Message, Err: cause}
+	limits, err := s.Limits(ctx)
+	if err != nil {
+		return refusal
+	}
+	refusal.Limit = limits.FileSize
+	if appErr.Id == idTooManyPixels {
+		refusal.Limit = limits.ImagePixels
+	}
+	return refusal
 }

@@ -19,8 +19,13 @@ import (
 	"github.com/pkg/errors"
 )
 
-// probeTimeout bounds the question whether a route leads to this server.
-const probeTimeout = 5 * time.Second
+const (
+	// probeTimeout bounds the question whether a route leads to this server. Two routes fit into a health check's time.
+	probeTimeout = 3 * time.Second
+	// idleTimeout is shorter than the server's own (60 s by default): an upload that meets a connection which is just
+	// being closed can't be repeated.
+	idleTimeout = 20 * time.Second
+)
 
 // uploadRoute is a way to the server's own REST API.
 type uploadRoute struct {
@@ -45,33 +50,50 @@ func keyOf(config *model.Config) routeKey {
 	return routeKey{value(settings.SiteURL), value(settings.ListenAddress), value(settings.ConnectionSecurity), value(settings.TLSCertFile)}
 }
 
+// current returns the routes that follow from the configuration, and the one of them that is known to work, if any.
+func (r *uploadRoutes) current(key routeKey) (known *uploadRoute, all []*uploadRoute) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if key != r.key {
+		r.key, r.known, r.all = key, nil, key.routes()
+	}
+	return r.known, r.all
+}
+
+// remember keeps what a search found, unless the configuration has changed since.
+func (r *uploadRoutes) remember(key routeKey, found *uploadRoute) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if key == r.key {
+		r.known = found
+	}
+}
+
 // route returns a route that has been seen to lead to this very server, or an error that says what each try met.
 func (s *Server) route(ctx context.Context) (*uploadRoute, error) {
-	s.routes.mu.Lock()
-	defer s.routes.mu.Unlock()
-	if key := keyOf(s.API.GetConfig()); key != s.routes.key {
-		s.routes.key, s.routes.known, s.routes.all = key, nil, key.routes()
-	}
-	if s.routes.known != nil {
-		return s.routes.known, nil
+	if known, _ := s.routes.current(keyOf(s.API.GetConfig())); known != nil {
+		return known, nil
 	}
 	return s.findRoute(ctx)
 }
 
-// findRoute tries all routes anew. The caller holds the lock.
+// findRoute tries all routes anew, without holding up the uploads that use the one found before.
 func (s *Server) findRoute(ctx context.Context) (*uploadRoute, error) {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
-	diagnosticID, met := s.API.GetDiagnosticId(), []string{}
-	for _, route := range s.routes.all {
+	key, diagnosticID := keyOf(s.API.GetConfig()), s.API.GetDiagnosticId()
+	if diagnosticID == "" {
+		return nil, errors.New("this server has no diagnostic id to know it by")
+	}
+	_, all := s.routes.current(key)
+	var met []string
+	for _, route := range all {
 		err := route.leadsTo(ctx, diagnosticID)
 		if err == nil {
-			s.routes.known = route
+			s.routes.remember(key, route)
 			return route, nil
 		}
 		met = append(met, err.Error())
 	}
-	s.routes.known = nil
+	s.routes.remember(key, nil)
 	return nil, errors.New(strings.Join(met, "; "))
 }
 
@@ -130,7 +152,7 @@ func newClient(address, certificate string) *http.Client {
 	transport := &http.Transport{
 		TLSHandshakeTimeout: probeTimeout,
 		TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: trust(certificate)},
-		IdleConnTimeout:     time.Minute,
+		IdleConnTimeout:     idleTimeout,
 		MaxIdleConnsPerHost: 8,
 		DialContext: func(ctx context.Context, network, asked string) (net.Conn, error) {
 			if address != "" {
@@ -155,6 +177,8 @@ func trust(certificate string) *x509.CertPool {
 
 // leadsTo tells whether the route ends at the server with this diagnostic id: a session must be shown to no other.
 func (r *uploadRoute) leadsTo(ctx context.Context, diagnosticID string) error {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.base+"/api/v4/config/client?format=old", nil)
 	if err != nil {
 		return errors.Wrap(err, r.base)
@@ -165,8 +189,11 @@ func (r *uploadRoute) leadsTo(ctx context.Context, diagnosticID string) error {
 	}
 	defer func() { _ = response.Body.Close() }()
 	var config struct{ DiagnosticId string } //nolint:revive // the server's spelling
+	if response.StatusCode != http.StatusOK {
+		return errors.Errorf("%s answered %d", r.base, response.StatusCode)
+	}
 	if err = json.NewDecoder(io.LimitReader(response.Body, 1<<20)).Decode(&config); err != nil {
-		return errors.Wrapf(err, "%s answered %d", r.base, response.StatusCode)
+		return errors.Wrap(err, r.base)
 	}
 	if config.DiagnosticId != diagnosticID {
 		return errors.Errorf("%s is another server", r.base)

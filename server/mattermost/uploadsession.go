@@ -35,8 +35,10 @@ func (s *Server) uploadBySession(ctx context.Context, upload filehost.Upload) (s
 			return "", filehost.E(filehost.Unsupported, "Mattermost can't read this image, and takes it only through its own upload route, which the plugin can't reach; tell your system admin.", err)
 		case err != nil:
 			return "", errors.Wrap(err, "upload data")
+		case info != nil && info.Size != upload.Size:
+			return "", errors.Errorf("upload session stored %d of %d bytes", info.Size, upload.Size)
 		case info != nil:
-			return s.whole(info, upload)
+			return accepted(info, upload)
 		}
 		before := session.FileOffset
 		if session, err = s.API.GetUploadSession(session.Id); err != nil {
@@ -53,7 +55,7 @@ func (s *Server) uploadBySession(ctx context.Context, upload filehost.Upload) (s
 // as SVG and HEIC. It comes after all bytes.
 func isUnreadableImage(err error) bool {
 	var appErr *model.AppError
-	return errors.As(err, &appErr) && appErr.Id == "app.upload.upload_data.gen_info.app_error"
+	return errors.As(err, &appErr) && appErr.Id == idUnreadable
 }
 
 // filled gives full buffers, whatever its source gives: the plugin RPC can deadlock on short reads.
