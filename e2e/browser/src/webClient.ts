@@ -1,4 +1,5 @@
 import {existsSync} from 'node:fs';
+import {delimiter, join} from 'node:path';
 
 import AxeBuilder from '@axe-core/playwright';
 import {chromium, type Browser, type BrowserContext, type Locator, type Page} from 'playwright-core';
@@ -6,8 +7,17 @@ import {expect} from 'vitest';
 
 import type {HostAccount, Person, Site} from './site';
 
-/** Where distributions put the browser. */
-const browsers = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'];
+/** The browser of this machine: the one that CHROMIUM names, else one of the search path or of macOS. */
+function findBrowser(): string {
+    const folders = (process.env.PATH ?? '').split(delimiter);
+    const candidates = ['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) => folders.map((folder) => join(folder, name)));
+    const found = [process.env.CHROMIUM, ...candidates, '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome']
+        .find((path) => path !== undefined && existsSync(path));
+    if (found === undefined) {
+        throw new Error('There is no Chromium here; set CHROMIUM to the path of one.');
+    }
+    return found;
+}
 
 /** The colours of the page. */
 export type Theme = 'light' | 'dark';
@@ -17,12 +27,8 @@ export type Options = {theme?: Theme; width?: number; react?: 17 | 18};
 
 /** Starts the browser of this machine. */
 export async function launch(): Promise<Browser> {
-    const executablePath = browsers.find((path) => path !== undefined && existsSync(path));
-    if (executablePath === undefined) {
-        throw new Error('There is no Chromium here; set CHROMIUM to the path of one.');
-    }
     return chromium.launch({
-        executablePath,
+        executablePath: findBrowser(),
         chromiumSandbox: process.getuid?.() !== 0,
         args: [
             '--disable-background-networking',
