@@ -18,6 +18,7 @@ import (
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/config"
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/mattermost"
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/tokens"
 )
 
 // Plugin implements the hooks. What serves requests is swapped whole when the configuration changes.
@@ -29,13 +30,13 @@ type Plugin struct {
 	log      *slog.Logger
 	clock    clockwork.Clock // a test's own; else the real one
 	node     string
+	pending  *tokens.Pending
 	copies   *filehost.Copies
 	siteURL  func() string
 	api      *api.Handler
 
 	configuring sync.Mutex // orders changes of the configuration
 	current     atomic.Pointer[runtime]
-	waits       []func() // of the runtimes before
 	retrying    bool
 }
 
@@ -46,7 +47,7 @@ func (p *Plugin) OnActivate() error {
 	if p.clock == nil {
 		p.clock = clockwork.NewRealClock()
 	}
-	p.node = newNode()
+	p.node, p.pending = newNode(), tokens.NewPending()
 	p.copies = filehost.NewCopies()
 	server := mattermost.New(mattermost.Config{API: p.API})
 	p.siteURL = server.SiteURL
@@ -77,9 +78,7 @@ func (p *Plugin) OnDeactivate() error {
 	p.stop()
 	p.configuring.Lock()
 	defer p.configuring.Unlock()
-	for _, wait := range append(p.waits, p.current.Load().wait) {
-		wait()
-	}
+	p.pending.Wait()
 	return nil
 }
 
@@ -109,7 +108,6 @@ func (p *Plugin) configure() {
 	p.current.Store(next)
 	if previous != nil {
 		previous.cancel()
-		p.waits = append(p.waits, previous.wait)
 	}
 	p.log.Debug("The configuration is in force.", "configured", err == nil)
 }

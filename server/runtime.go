@@ -28,7 +28,6 @@ type runtime struct {
 	source source
 	config config.Config
 	cancel context.CancelFunc // ends the background checks
-	wait   func()             // returns when nothing that must end well is under way; after the plugin's lifetime
 }
 
 // source is what a configuration is made of.
@@ -50,7 +49,7 @@ func newNode() string { return rand.Text() }
 func (p *Plugin) newFailed(err error) *runtime {
 	monitor := filehost.NewMonitor(p.clock, checkTimeout)
 	monitor.SetFailed("configuration", remedyOf(err))
-	failed := &runtime{Runtime: api.Runtime{Monitor: monitor}, cancel: func() {}, wait: func() {}}
+	failed := &runtime{Runtime: api.Runtime{Monitor: monitor}, cancel: func() {}}
 	if previous := p.current.Load(); previous != nil {
 		failed.config = previous.config
 	}
@@ -78,7 +77,7 @@ func (p *Plugin) newRuntime(loaded source) (*runtime, error) {
 	ctx, cancel := context.WithCancel(p.lifetime)
 	monitor := filehost.NewMonitor(p.clock, checkTimeout)
 	go monitor.Watch(ctx, service.Probes(kv, store.CheckTokenEndpoint), checkInterval)
-	return &runtime{Runtime: api.Runtime{Service: service, Monitor: monitor}, source: loaded, config: configuration, cancel: cancel, wait: store.Wait}, nil
+	return &runtime{Runtime: api.Runtime{Service: service, Monitor: monitor}, source: loaded, config: configuration, cancel: cancel}, nil
 }
 
 func (p *Plugin) wire(c config.Config, kv filehost.KV, cipher *tokens.Cipher) (*filehost.Service, *tokens.Store, error) {
@@ -100,6 +99,7 @@ func (p *Plugin) wire(c config.Config, kv filehost.KV, cipher *tokens.Cipher) (*
 		Cipher:      cipher,
 		Client:      signInClient,
 		Account:     host.Account,
+		Pending:     p.pending,
 		Lifetime:    p.lifetime,
 		Node:        p.node,
 		Clock:       p.clock,

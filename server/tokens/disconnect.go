@@ -34,7 +34,7 @@ func (s *Store) Disconnect(ctx context.Context, userID string) error {
 	if err != nil {
 		return err
 	}
-	s.revokeEnded(ctx, ended.record, s.unsaved.drop(userID))
+	s.revokeEnded(ctx, ended.record, s.dropUnsaved(userID))
 	if _, err := s.config.KV.CompareAndDelete(ctx, s.key("conn_", userID), tombstone.raw); err != nil {
 		return storeFailed(err)
 	}

@@ -98,7 +98,7 @@ func TestARefreshInFlightCannotResurrectADisconnectedUser(t *testing.T) {
 				defer w.server.mu.Unlock()
 				return slices.Equal(w.server.revoked, []string{"refresh_token", "access_token", "late", "late"})
 			})
-			eventually(t, func() bool { _, kept := node.unsaved.of(ann); return !kept })
+			eventually(t, func() bool { _, kept := node.notSaved(ann); return !kept })
 			_, err = node.For(t.Context(), ann)
 			requireKind(t, filehost.NotConnected, err)
 			require.Empty(t, w.kv.Keys())

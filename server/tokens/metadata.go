@@ -68,11 +68,16 @@ func (s *Store) discovered(ctx context.Context) (metadata, error) {
 		return *last, nil
 	}
 	flight := s.provider.flights.DoChan("metadata", func() (any, error) {
-		if !s.begin() {
+		if !s.config.Pending.begin(s.config.Lifetime) {
 			return nil, context.Canceled
 		}
-		defer s.running.Done()
-		return s.discover(s.config.Lifetime)
+		defer s.config.Pending.running.Done()
+		var found metadata
+		err := filehost.Recovered(func() (err error) {
+			found, err = s.discover(s.config.Lifetime)
+			return err
+		})
+		return found, err
 	})
 	select {
 	case <-ctx.Done():

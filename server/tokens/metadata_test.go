@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"net/http"
 	"net/url"
 	"testing"
 
@@ -185,3 +186,18 @@ func TestEndpointsAreDerivedBelowTheHostsAddress(t *testing.T) {
 		require.Equal(t, want, at.Token)
 	}
 }
+
+func TestAPanicOfTheMetadatasReaderIsAnErrorOfItsCallers(t *testing.T) {
+	w := newWorld(t)
+	node := w.node(func(c *Config) {
+		c.OAuth.Issuer = w.server.URL
+		c.Client = &http.Client{Transport: faulty{}}
+	})
+	_, err := node.Authorize(t.Context(), ann)
+	requireKind(t, filehost.HostUnavailable, err)
+}
+
+// faulty is a transport with a fault.
+type faulty struct{}
+
+func (faulty) RoundTrip(*http.Request) (*http.Response, error) { panic("a fault") }

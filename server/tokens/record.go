@@ -197,6 +197,43 @@ func (s *Store) swapFor(ctx context.Context, userID string, read entry, next rec
 	return entry{record: next, raw: raw}, won, nil
 }
 
+// outcome is how an attempt to save refreshed tokens ended.
+type outcome int
+
+const (
+	notStored  outcome = iota // the store failed, or its replica is stale: try again
+	stored                    // by this attempt or an earlier one that seemed to fail
+	superseded                // the connection they belong to is gone
+)
+
+// store puts next in the place of the lease it was made under, or of what another node has made of that lease since:
+// whatever has the lease's own generation holds tokens older than next's.
+func (s *Store) store(ctx context.Context, userID string, held entry, next record) outcome {
+	read := held
+	for range 2 {
+		_, won, err := s.swap(ctx, userID, read, next)
+		if won {
+			return stored
+		}
+		if err == nil {
+			read, err = s.load(ctx, userID)
+		}
+		switch {
+		case err != nil:
+			return notStored
+		case read.State == absent, read.State == disconnecting, read.State == foreign, read.State == unreadable:
+			return superseded
+		case read.Generation == next.Generation:
+			return stored
+		case read.Generation.after(held.Generation):
+			return superseded
+		case read.Generation != held.Generation:
+			return notStored // a stale replica
+		}
+	}
+	return notStored
+}
+
 // key names a value of the store in at most 50 characters, the limit of old servers, and tells nothing about whose it is.
 func (s *Store) key(prefix, id string) string {
 	hash := sha256.Sum256(fmt.Appendf(nil, "%s|%s", s.config.Host.ID, id))
@@ -221,7 +258,7 @@ func (s *Store) save(ctx context.Context, userID string, fresh record) error {
 		return won, err
 	})
 	if err == nil {
-		s.unsaved.drop(userID)
+		s.dropUnsaved(userID)
 		s.used.forget(userID)
 	}
 	return err

@@ -132,7 +132,7 @@ func TestAPluginThatStopsFinishesTheRefreshItHasBegun(t *testing.T) {
 	w.server.set(func(s *signInServer) { s.beforeToken = stop })
 	_, err := node.For(t.Context(), ann)
 	require.NoError(t, err)
-	node.Wait()
+	node.config.Pending.Wait()
 	w.credential(node, ann) // what is saved is still given out
 	w.credential(w.node(), ann)
 	require.Equal(t, 2, w.server.tokenCalls())
@@ -143,16 +143,8 @@ func TestAStoreThatFailsAfterTheRefreshLosesNoToken(t *testing.T) {
 	node, other := w.node(), w.node()
 	old := w.connect(node, ann)
 	w.expire()
-	broken := errors.New("database is down")
 	w.server.set(func(s *signInServer) {
-		s.beforeToken = func() { // the lease is written by now
-			w.kv.Fail(func(op filehosttest.Op, _ string) error {
-				if op == filehosttest.CompareAndSet {
-					return broken
-				}
-				return nil
-			})
-		}
+		s.beforeToken = func() { w.kv.Fail(failWrites) } // the lease is written by now
 	})
 	kept := w.credential(node, ann)
 	require.True(t, w.server.accepts(kept.Secret.Reveal()))
@@ -174,13 +166,90 @@ func TestAStoreThatFailsAfterTheRefreshLosesNoToken(t *testing.T) {
 	require.Equal(t, 2, w.server.tokenCalls())
 }
 
+func TestTokensThatAreNotSavedYetSurviveAChangeOfTheConfiguration(t *testing.T) {
+	w := newWorld(t)
+	pending := NewPending()
+	ofNode := func(c *Config) { c.Pending = pending }
+	before := w.node(ofNode)
+	w.connect(before, ann)
+	w.expire()
+	w.server.set(func(s *signInServer) {
+		s.beforeToken = func() { w.kv.Fail(failWrites) }
+	})
+	kept := w.credential(before, ann)
+
+	after := w.node(ofNode)
+	require.Equal(t, kept, w.credential(after, ann))
+	waiting, err := after.successor(t.Context(), ann, generation("0")) // one who has read the lease just before
+	require.NoError(t, err)
+	require.Equal(t, kept, waiting.credential())
+	for name, edit := range otherSettings() {
+		_, err := w.node(ofNode, edit).For(t.Context(), ann)
+		require.Equal(t, filehost.NotConnected, filehost.KindOf(err), "%s: %v", name, err)
+	}
+	require.Equal(t, 2, w.server.tokenCalls(), "the old refresh token is not spent again")
+
+	w.kv.Fail(nil)
+	eventually(t, func() bool {
+		w.clock.Advance(retryFirst)
+		_, unsaved := after.notSaved(ann)
+		return !unsaved
+	})
+	require.Equal(t, kept.Generation, w.credential(w.node(), ann).Generation)
+	require.Equal(t, 2, w.server.tokenCalls())
+}
+
+// failWrites is a store that can only be read.
+func failWrites(op filehosttest.Op, _ string) error {
+	if op == filehosttest.CompareAndSet {
+		return errors.New("database is down")
+	}
+	return nil
+}
+
+func TestAPanicOfARefreshIsAnErrorOfItsCallers(t *testing.T) {
+	w := newWorld(t)
+	node := w.node()
+	w.connect(node, ann)
+	w.expire()
+	reads := 0
+	w.kv.Fail(func(op filehosttest.Op, _ string) error {
+		if reads++; op == filehosttest.Get && reads == 2 { // the first is the caller's own
+			panic("a fault")
+		}
+		return nil
+	})
+	_, err := node.For(t.Context(), ann)
+	requireKind(t, filehost.Internal, err)
+	w.credential(node, ann)
+}
+
+func TestAPanicOfAWriteInTheBackgroundIsLogged(t *testing.T) {
+	w := newWorld(t)
+	node := w.node()
+	w.connect(node, ann)
+	w.expire()
+	w.server.set(func(s *signInServer) {
+		s.beforeToken = func() { w.kv.Fail(failWrites) }
+	})
+	w.credential(node, ann)
+	w.kv.Fail(func(filehosttest.Op, string) error { panic("a fault") })
+	eventually(t, func() bool {
+		w.clock.Advance(retryFirst)
+		return strings.Contains(w.log.String(), "a fault")
+	})
+}
+
 func TestANewConnectionReplacesTokensThatAreNotSavedYet(t *testing.T) {
 	w := newWorld(t)
 	node := w.node()
 	w.connect(node, ann)
-	node.unsaved.keep(ann, record{Grant: codeGrant, AccessToken: filehost.NewSecret("canary-old")})
+	found, err := node.load(t.Context(), ann)
+	require.NoError(t, err)
+	found.AccessToken = filehost.NewSecret("canary-old")
+	node.keepUnsaved(ann, found.record)
 	state, code := w.begin(node, ann)
-	_, err := node.Callback(t.Context(), callback(ann, state, code))
+	_, err = node.Callback(t.Context(), callback(ann, state, code))
 	require.NoError(t, err)
 	require.True(t, w.server.accepts(w.credential(node, ann).Secret.Reveal()))
 }

@@ -7,8 +7,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -65,6 +65,7 @@ type Config struct {
 	// doesn't accept the credential.
 	Account func(ctx context.Context, credential filehost.Credential) (string, error)
 
+	Pending  *Pending        // the node's own
 	Lifetime context.Context // the plugin's own
 	Node     string          // names this process among the nodes
 	Clock    clockwork.Clock
@@ -76,12 +77,8 @@ type Store struct {
 	config   Config
 	provider *provider
 	flights  singleflight.Group
-	unsaved  unsaved
 	used     lastUses
 	refused  atomic.Bool // the sign-in server's last word on the client was no
-
-	starting sync.Mutex
-	running  sync.WaitGroup // refreshes and writes that outlive their callers
 }
 
 var (
@@ -99,7 +96,7 @@ func New(config Config) (*Store, error) {
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	config.Client = &client
 
-	store := &Store{config: config, unsaved: unsaved{byUser: map[string]record{}}, used: lastUses{byUser: map[string]time.Time{}}}
+	store := &Store{config: config, used: lastUses{byUser: map[string]time.Time{}}}
 	if config.Method == MethodPassword {
 		return store, nil
 	}
@@ -109,27 +106,6 @@ func New(config Config) (*Store, error) {
 	}
 	store.provider = provider
 	return store, nil
-}
-
-// Wait returns when no refresh and no write is under way any more. Call it after Config.Lifetime has ended; a refresh
-// that has begun by then is still finished and saved, so that no spent refresh token is all that is left.
-func (s *Store) Wait() {
-	// No begin after this one succeeds, since Lifetime has ended.
-	s.starting.Lock()
-	s.starting.Unlock() //nolint:staticcheck // the empty section orders Wait behind the last begin
-	s.running.Wait()
-}
-
-// begin registers work that outlives its caller. It reports false when the plugin is stopping. The work ends with
-// s.running.Done.
-func (s *Store) begin() bool {
-	s.starting.Lock()
-	defer s.starting.Unlock()
-	if s.config.Lifetime.Err() != nil {
-		return false
-	}
-	s.running.Add(1)
-	return true
 }
 
 // Format implements fmt.Formatter: a Store holds secrets and prints none.
@@ -144,5 +120,17 @@ func (s *Store) withTimeout(ctx context.Context, limit time.Duration) (context.C
 	return ctx, func() {
 		timer.Stop()
 		cancel(nil)
+	}
+}
+
+// pause waits for half of about to one and a half times about, so that nodes don't move in step.
+func (s *Store) pause(ctx context.Context, about time.Duration) error {
+	timer := s.config.Clock.NewTimer(about/2 + rand.N(about)) //nolint:gosec // jitter, no secret
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.Chan():
+		return nil
 	}
 }

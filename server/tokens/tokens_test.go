@@ -73,8 +73,8 @@ func (w *world) node(edits ...func(*Config)) *Store {
 		OAuth:       OAuth{ClientID: "mattermost", ClientSecret: filehost.NewSecret("canary-client-secret")},
 		RedirectURI: "https://chat.example.com/plugins/filehost-attach/api/connection/callback/default",
 		KV:          w.kv, Cipher: cipher, Client: &http.Client{Transport: transport},
-		Account:  func(_ context.Context, c filehost.Credential) (string, error) { return w.account(c) },
-		Lifetime: lifetime, Node: "node", Clock: w.clock,
+		Account: func(_ context.Context, c filehost.Credential) (string, error) { return w.account(c) },
+		Pending: NewPending(), Lifetime: lifetime, Node: "node", Clock: w.clock,
 		Log: slog.New(slog.NewTextHandler(w.log, nil)),
 	}
 	for _, edit := range edits {
@@ -84,7 +84,7 @@ func (w *world) node(edits ...func(*Config)) *Store {
 	require.NoError(w.t, err)
 	w.t.Cleanup(func() {
 		stop()
-		store.Wait()
+		config.Pending.Wait()
 		transport.CloseIdleConnections()
 	})
 	return store

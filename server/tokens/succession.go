@@ -1,0 +1,236 @@
+package tokens
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+const (
+	leaseTime   = 30 * time.Second // longer than a call of the token endpoint and the writes around it
+	clockSkew   = time.Minute      // between nodes
+	waitLimit   = 3 * leaseTime    // for another node; longer than it takes to see that its lease has expired
+	pollFirst   = 100 * time.Millisecond
+	pollLongest = 2 * time.Second
+
+	retryFirst   = 200 * time.Millisecond // of a write that failed
+	retryLongest = 10 * time.Second
+)
+
+// succession is one node's part in replacing one generation of one user's tokens. The node that turns the record into a
+// lease by compare-and-set, before it spends the refresh token, is the only one to spend it; the others wait for it.
+type succession struct {
+	*Store
+	userID string
+	spent  generation
+
+	lost   []byte // a compare-and-set with these bytes was lost: who reads them reads a stale replica
+	waited bool   // another node has tried
+
+	lease     []byte    // the lease last seen...
+	leaseSeen time.Time // ...and when it was seen first, by this node's clock
+}
+
+// verdict is what an entry means for a succession.
+type verdict int
+
+const (
+	lookAgain   verdict = iota // the replica is stale, or another node holds the lease
+	succeeded                  // it holds a successor
+	mayTake                    // this node may take the lease
+	otherFailed                // another node has tried just now, in vain
+	lapsed                     // there is nothing to be renewed
+)
+
+func (q *succession) run() (record, error) {
+	deadline := q.config.Clock.Now().Add(waitLimit)
+	poll := pollFirst
+	for q.config.Clock.Now().Before(deadline) {
+		if kept, ok := q.notSaved(q.userID); ok && kept.Generation.after(q.spent) {
+			return kept, nil // a refresh that was begun under an earlier configuration
+		}
+		read, err := q.load(q.config.Lifetime, q.userID)
+		if err != nil {
+			return record{}, err
+		}
+		switch q.judge(read) {
+		case succeeded:
+			return read.record, nil
+		case lapsed:
+			return record{}, q.notConnected(read)
+		case otherFailed:
+			return record{}, q.signInServerDown(errors.New("another node's refresh has failed"))
+		case mayTake:
+			renewed, decided, err := q.take(read)
+			if decided {
+				return renewed, err
+			}
+		}
+		if err := q.pause(q.config.Lifetime, poll); err != nil {
+			return record{}, storeFailed(err)
+		}
+		poll = min(2*poll, pollLongest)
+	}
+	return record{}, q.signInServerDown(errors.New("waited in vain for another node's refresh"))
+}
+
+func (q *succession) judge(read entry) verdict {
+	switch read.State {
+	case active:
+		switch {
+		case q.lost != nil && bytes.Equal(read.raw, q.lost), q.spent.after(read.Generation):
+			return lookAgain
+		case read.Generation.after(q.spent) && (read.usable(q.config.Clock.Now()) || !read.renewable()):
+			return succeeded
+		case read.Generation.after(q.spent): // and has run out as well
+			q.spent, q.waited = read.Generation, false
+			return mayTake
+		case q.waited:
+			return otherFailed
+		case !read.renewable():
+			return lapsed
+		}
+		return mayTake
+	case refreshing:
+		if q.spent.after(read.Generation) || !q.expired(read) {
+			q.waited = true
+			return lookAgain
+		}
+		return mayTake
+	}
+	return lapsed
+}
+
+// expired tells whether a lease's owner is gone: the deadline has passed even on a clock that is a minute behind, or
+// this node itself has seen it unchanged for its whole time.
+func (q *succession) expired(read entry) bool {
+	now := q.config.Clock.Now()
+	if !bytes.Equal(q.lease, read.raw) {
+		q.lease, q.leaseSeen = read.raw, now
+	}
+	return now.After(read.Lease.Deadline.Add(clockSkew)) || now.Sub(q.leaseSeen) >= leaseTime
+}
+
+// take takes the lease and spends the refresh token. decided is false when another node was quicker.
+func (q *succession) take(read entry) (renewed record, decided bool, err error) {
+	attempt := 1
+	if read.State == refreshing {
+		attempt = read.Lease.Attempt + 1
+	}
+	if attempt > 2 {
+		return q.bury(read)
+	}
+	at, err := q.endpoints(q.config.Lifetime)
+	if err != nil {
+		return record{}, true, err
+	}
+	leased := read.as(refreshing)
+	leased.Lease = &lease{Owner: q.config.Node, Deadline: q.config.Clock.Now().Add(leaseTime).UTC(), Attempt: attempt}
+	// From here on nothing is cut short by a plugin that stops: a refresh token once sent must be replaced.
+	ctx := context.WithoutCancel(q.config.Lifetime)
+	held, won, err := q.swap(ctx, q.userID, read, leased)
+	if err != nil {
+		return record{}, true, err
+	}
+	if !won {
+		q.lost, q.waited = read.raw, true
+		return record{}, false, nil
+	}
+	answer, err := q.spendLease(ctx, at, held)
+	switch {
+	case err == nil:
+		return q.keep(ctx, at, held, answer)
+	case failedWith(err, q.provider.profile.deadRefresh...):
+		return q.bury(held)
+	}
+	q.settle(held, held.as(active))
+	return record{}, true, q.refreshFailed(err)
+}
+
+// spendLease refreshes once. A panic in a library must not take the plugin down with everybody's transfers.
+func (q *succession) spendLease(ctx context.Context, at endpoints, held entry) (answer issued, err error) {
+	defer func() {
+		if recovered := recover(); recovered != nil {
+			err = &tokenError{Err: fmt.Errorf("panic of type %T", recovered)} // its text could quote a token
+		}
+	}()
+	return q.spend(ctx, at, held.RefreshToken)
+}
+
+func (s *Store) refreshFailed(err error) error {
+	if clientRefused(err) {
+		return filehost.E(filehost.NotConfigured, clientRefusedMessage, err)
+	}
+	return s.signInServerDown(err)
+}
+
+// bury marks a grant dead, unless the record has changed since it was read: then there is something newer to look at.
+func (q *succession) bury(read entry) (record, bool, error) {
+	_, won, err := q.swap(context.WithoutCancel(q.config.Lifetime), q.userID, read, read.as(dead))
+	switch {
+	case err != nil:
+		q.settle(read, read.as(dead))
+	case !won:
+		q.lost, q.waited = read.raw, true
+		return record{}, false, nil
+	}
+	return record{}, true, q.notConnected(entry{record: read.as(dead)})
+}
+
+// keep saves the outcome of a refresh. When the store fails, memory keeps it and goes on trying. decided is false when
+// the user has disconnected or connected anew in the meantime.
+func (q *succession) keep(ctx context.Context, at endpoints, held entry, answer issued) (renewed record, decided bool, err error) {
+	next := held.as(active)
+	next.Generation = held.Generation.next(q.config.Clock.Now())
+	next.AccessToken, next.RefreshToken, next.UsableUntil = answer.AccessToken, answer.RefreshToken, answer.UsableUntil
+	switch q.store(ctx, q.userID, held, next) {
+	case stored:
+		return next, true, nil
+	case superseded:
+		q.config.Pending.background(q.config.Log, func() { q.revokeBoth(ctx, at, next) })
+		q.lost, q.waited = held.raw, true
+		return record{}, false, nil
+	}
+	q.config.Log.Warn("A refreshed sign-in could not be saved yet; this node keeps it and goes on trying.", "host", q.config.Host.ID)
+	q.keepUnsaved(q.userID, next)
+	q.config.Pending.background(q.config.Log, func() {
+		q.retry(func() bool {
+			outcome := q.store(ctx, q.userID, held, next)
+			if outcome == superseded {
+				q.revokeBoth(ctx, at, next)
+			}
+			if outcome != notStored {
+				q.saved(q.userID, next)
+			}
+			return outcome != notStored
+		})
+	})
+	return next, true, nil
+}
+
+// settle gives a lease up for what it came to. When the store fails, it goes on trying; when it says that the lease is
+// no longer held, there is nothing to be done.
+func (q *succession) settle(held entry, next record) {
+	ctx := context.WithoutCancel(q.config.Lifetime)
+	try := func() bool {
+		_, _, err := q.swap(ctx, q.userID, held, next)
+		return err == nil
+	}
+	if !try() {
+		q.config.Pending.background(q.config.Log, func() { q.retry(try) })
+	}
+}
+
+// retry calls try until it succeeds or the plugin stops.
+func (s *Store) retry(try func() bool) {
+	for wait := retryFirst; s.pause(s.config.Lifetime, wait) == nil; wait = min(2*wait, retryLongest) {
+		if try() {
+			return
+		}
+	}
+	s.config.Log.Warn("The outcome of a refresh could not be saved before the plugin stopped.", "host", s.config.Host.ID)
+}
