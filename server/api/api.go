@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +35,14 @@ type Config struct {
 	Log           *slog.Logger
 }
 
+// Base is the path of the API below the site's address.
+const Base = "/plugins/filehost-attach/api"
+
+// CallbackURL is the redirect URI (RFC 6749 3.1.2) of a host's sign-in. siteURL has no trailing slash.
+func CallbackURL(siteURL, hostID string) string {
+	return siteURL + Base + "/connection/callback/" + url.PathEscape(hostID)
+}
+
 // Handler serves the routes under /plugins/filehost-attach.
 type Handler struct {
 	Config
@@ -57,6 +66,7 @@ type route struct {
 	method string
 	path   string
 	public bool // answers without a Mattermost session
+	spends bool // a GET that can't be repeated: HEAD must not run it
 	limit  func(*filehost.Service) time.Duration
 	use    use
 }
@@ -74,9 +84,10 @@ var routes = []route{
 	{method: http.MethodGet, path: "/api/connection", limit: within(quick), use: (*Handler).connection},
 	{method: http.MethodPost, path: "/api/connection", limit: within(quick), use: (*Handler).connect},
 	{method: http.MethodDelete, path: "/api/connection", limit: within(quick), use: (*Handler).disconnect},
-	{method: http.MethodGet, path: "/api/connection/callback/{host}", public: true, limit: within(quick), use: (*Handler).callback},
+	{method: http.MethodGet, path: "/api/connection/callback/{host}", public: true, spends: true, limit: within(quick), use: (*Handler).callback},
 	{method: http.MethodGet, path: "/api/connection/confirm/{handle}", public: true, limit: within(quick), use: (*Handler).confirmPage},
 	{method: http.MethodGet, path: "/api/connection/done", public: true, limit: within(quick), use: (*Handler).donePage},
+	{method: http.MethodGet, path: "/api/connection/failed", public: true, limit: within(quick), use: (*Handler).failedPage},
 }
 
 // transferLimit is the time of a synchronous copy: it ends before the server gives up on the request.
@@ -113,13 +124,12 @@ func New(config Config) *Handler {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.router.ServeHTTP(w, r) }
 
 func (h *Handler) dispatch(methods map[string]route) http.HandlerFunc {
+	if get, ok := methods[http.MethodGet]; ok && !get.spends {
+		methods[http.MethodHead] = get
+	}
 	allow := strings.Join(slices.Sorted(maps.Keys(methods)), ", ")
 	return func(w http.ResponseWriter, r *http.Request) {
-		method := r.Method
-		if method == http.MethodHead {
-			method = http.MethodGet
-		}
-		route, ok := methods[method]
+		route, ok := methods[r.Method]
 		if !ok {
 			w.Header().Set("Allow", allow)
 			h.answer(w, h.newRequest(context.Background(), r), response{}, filehost.E(filehost.MethodNotAllowed, "This route takes "+allow+".", nil))

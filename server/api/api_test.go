@@ -57,7 +57,7 @@ func newWorld(t *testing.T) *world {
 			Host:     filehost.Host{ID: filehost.DefaultHostID, Name: "Cloud", Kind: "webdav", BaseURL: &url.URL{Scheme: "https", Host: "cloud.example.com"}},
 			Settings: filehost.Settings{MaxCopyBytes: 1 << 20, MaxFiles: 10, CopiesPerNode: 2, CopiesPerUser: 1},
 			Tokens:   w.tokens, Connections: w.tokens, Remote: w.remote, Mattermost: w.mattermost, Sealer: filehosttest.Sealer{},
-			Copies: filehost.NewCopies(),
+			Copies: filehost.NewPlaces("copies"), Listings: filehost.NewPlaces("listings"),
 		}),
 	}
 	w.Handler = New(Config{
@@ -149,7 +149,7 @@ func failureOf(t *testing.T, recorder *httptest.ResponseRecorder) (f failure) {
 // public are the routes that answer without a session. A new one needs a reason to be here.
 var public = map[string]bool{
 	"GET /api/health": true, "GET /api/openapi.yaml": true,
-	"GET /api/connection/callback/{host}": true, "GET /api/connection/confirm/{handle}": true, "GET /api/connection/done": true,
+	"GET /api/connection/callback/{host}": true, "GET /api/connection/confirm/{handle}": true, "GET /api/connection/done": true, "GET /api/connection/failed": true,
 }
 
 func TestEveryRouteIsRefusedWithoutASessionUnlessItIsPublic(t *testing.T) {
@@ -201,7 +201,7 @@ func TestUnknownRoutesAndMethods(t *testing.T) {
 	}
 	recorder := w.call(t, alice, http.MethodPut, "/connection", "")
 	assert.Equal(t, http.StatusMethodNotAllowed, recorder.Code)
-	assert.Equal(t, "DELETE, GET, POST", recorder.Header().Get("Allow"))
+	assert.Equal(t, "DELETE, GET, HEAD, POST", recorder.Header().Get("Allow"))
 	assert.Equal(t, "method_not_allowed", failureOf(t, recorder).Code)
 }
 
@@ -231,6 +231,22 @@ func TestEveryKindHasItsCodeAndStatus(t *testing.T) {
 	assert.Len(t, kinds, 17)
 }
 
+func TestHEADDoesNotSpendACallback(t *testing.T) {
+	w := newWorld(t)
+	recorder := w.call(t, bob, http.MethodHead, "/connection/callback/default?code=good&state=s", "")
+	assert.Equal(t, http.StatusMethodNotAllowed, recorder.Code)
+	assert.Equal(t, "GET", recorder.Header().Get("Allow"))
+	assert.Empty(t, w.mattermost.Changed())
+}
+
+func TestHealthAnswersWhenTheCallerCannotBeLookedUp(t *testing.T) {
+	w := newWorld(t)
+	w.User = func(context.Context, string) (filehost.User, error) { return filehost.User{}, http.ErrServerClosed }
+	recorder := w.call(t, admin, http.MethodGet, "/health", "")
+	assert.Equal(t, http.StatusOK, recorder.Code)
+	assert.NotContains(t, recorder.Body.String(), "checks")
+}
+
 func TestAPanicIsAnInternalErrorThatSaysNothing(t *testing.T) {
 	w := newWorld(t)
 	w.User = func(context.Context, string) (filehost.User, error) { panic("secret") }
@@ -255,7 +271,7 @@ func TestWithoutAConfigurationTheRoutesSaySoAndHealthAnswers(t *testing.T) {
 		case "/health":
 			assert.JSONEq(t, `{"status":"fail"}`, recorder.Body.String())
 			assert.Equal(t, http.StatusServiceUnavailable, recorder.Code)
-		case "/openapi.yaml", "/connection/done":
+		case "/openapi.yaml", "/connection/done", "/connection/failed":
 			assert.Equal(t, http.StatusOK, recorder.Code)
 		default:
 			assert.Equal(t, "not_configured", failureOf(t, recorder).Code, target)

@@ -12,6 +12,7 @@ type attachBody struct {
 	Message   string     `json:"message"`
 	Items     []itemBody `json:"items"`
 	As        string     `json:"as"`
+	Link      any        `json:"link"`
 	DryRun    bool       `json:"dry_run"`
 	Host      string     `json:"host"`
 }
@@ -68,6 +69,8 @@ func (b *attachBody) read(r *request) (filehost.Attachment, error) {
 		return attachment, notYet("as", "Files can be attached as a copy only.")
 	case b.As != "" && b.As != "copy":
 		return attachment, filehost.Invalid("as", "as must be copy, link or draft.")
+	case b.Link != nil:
+		return attachment, notYet("link", "Files can be attached as a copy only.")
 	case b.DryRun:
 		return attachment, notYet("dry_run", "A dry run is not supported.")
 	case r.Header.Get("Idempotency-Key") != "":

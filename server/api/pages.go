@@ -58,8 +58,8 @@ func pageHeader() http.Header {
 	}
 }
 
-// callback serves GET /connection/callback/{host}: the redirect URI (RFC 6749 4.1.2). It leaves the code and the state
-// behind with a redirect to a clean address of our own.
+// callback serves GET /connection/callback/{host}: the redirect URI (RFC 6749 4.1.2). A browser leaves the code and the
+// state behind with a redirect to a clean address of our own, however it ended.
 func (h *Handler) callback(r *request) (response, error) {
 	q, _ := url.ParseQuery(r.URL.RawQuery) // what can't be parsed has no valid state
 	service, err := r.service()
@@ -68,24 +68,29 @@ func (h *Handler) callback(r *request) (response, error) {
 		result, err = service.Callback(r.ctx, filehost.Callback{UserID: r.userID, HostID: r.variable("host"),
 			State: q.Get("state"), Code: q.Get("code"), Issuer: q.Get("iss"), Error: q.Get("error")})
 		if err == nil {
-			return h.seeOther(result), nil
+			return h.seeOther(resultPage(result)), nil
 		}
 	}
-	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+	if !r.wantsPage() {
 		return response{}, err
 	}
 	described := h.describe(r, err)
 	h.log(r, described, err)
-	return newPage(described.StatusCode, pageData{Title: "The sign-in did not work", Lines: []string{described.Message, "Close this window and try again from Mattermost."}})
+	return h.seeOther("/connection/failed?" + url.Values{"reason": {described.Code}}.Encode()), nil
 }
 
-func (h *Handler) seeOther(result filehost.CallbackResult) response {
-	target := "/connection/done"
-	if !result.Connected {
-		target = "/connection/confirm/" + url.PathEscape(result.ConfirmPage)
+func (r *request) wantsPage() bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
+
+func resultPage(result filehost.CallbackResult) string {
+	if result.Connected {
+		return "/connection/done"
 	}
+	return "/connection/confirm/" + url.PathEscape(result.ConfirmPage)
+}
+
+func (h *Handler) seeOther(path string) response {
 	header := pageHeader()
-	header.Set("Location", h.SiteURL()+"/plugins/filehost-attach/api"+target)
+	header.Set("Location", h.SiteURL()+Base+path)
 	return response{status: http.StatusSeeOther, header: header}
 }
 
@@ -106,6 +111,25 @@ func (h *Handler) confirmPage(r *request) (response, error) {
 	return newPage(http.StatusOK, pageData{Title: "One more step", Code: code, Lines: []string{
 		"The Mattermost user @" + username + " began this sign-in. If that is not you, close this window: somebody may be trying to get at your files.",
 		"If it is you, type this code in Mattermost, where you began. It is valid for five minutes:"}})
+}
+
+// reasons are the words of the page after a failed sign-in, by the code of the error.
+var reasons = map[string]string{
+	"invalid_request":  "The sign-in has expired, was used before, or was declined.",
+	"forbidden":        "This sign-in was begun by another Mattermost user than the one of this browser.",
+	"rate_limited":     "There were too many sign-ins; wait a few minutes.",
+	"host_unavailable": "The sign-in server can't be reached at the moment.",
+	"timeout":          "The sign-in server took too long.",
+	"not_configured":   "The file host is not configured completely; tell your system admin.",
+}
+
+// failedPage serves GET /connection/failed.
+func (h *Handler) failedPage(r *request) (response, error) {
+	reason, known := reasons[r.URL.Query().Get("reason")]
+	if !known {
+		reason = "Something went wrong."
+	}
+	return newPage(http.StatusOK, pageData{Title: "The sign-in did not work", Lines: []string{reason, "Close this window and try again from Mattermost."}})
 }
 
 // donePage serves GET /connection/done.

@@ -140,7 +140,7 @@ func (h *Handler) describe(r *request, err error) errorBody {
 		RetryAfter: int64(math.Ceil(known.RetryAfter.Seconds()))}
 	switch known.Kind {
 	case filehost.NotConnected, filehost.CredentialRejected:
-		details.ConnectURL = h.SiteURL() + "/plugins/filehost-attach/api/connection"
+		details.ConnectURL = h.SiteURL() + Base + "/connection"
 	case filehost.Maintenance, filehost.RateLimited:
 		if details.RetryAfter == 0 {
 			details.RetryAfter = int64(maintenanceRetry.Seconds())
@@ -159,7 +159,7 @@ func (h *Handler) log(r *request, body errorBody, err error) {
 	switch {
 	case body.StatusCode == http.StatusInternalServerError:
 		level = slog.LevelError
-	case body.StatusCode > http.StatusInternalServerError:
+	case body.StatusCode > http.StatusInternalServerError && filehost.KindOf(err) != filehost.NotConfigured: // which has been logged, once
 		level = slog.LevelWarn
 	}
 	h.Log.Log(r.ctx, level, "A request failed.", "method", r.Method, "path", r.URL.Path, "code", body.Code, "request_id", r.id, "user_id", r.userID, "error", err)

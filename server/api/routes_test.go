@@ -99,23 +99,24 @@ func TestWrongBodiesNameTheField(t *testing.T) {
 	w := newWorld(t)
 	w.remote.AddFile("/a", []byte("hello"), noon)
 	for body, want := range map[string]string{
-		``:                                         "invalid_request body",
-		`[]`:                                       "invalid_request body",
-		`{"channel_id":`:                           "invalid_request body",
-		`{"items":[{"path":"/a"}]} {}`:             "invalid_request body",
-		`{"items":[]}`:                             "invalid_request items",
-		`{"items":[{}]}`:                           "invalid_request items",
-		`{"items":[{"path":"a"}]}`:                 "invalid_request items",
-		`{"items":[{"path":"/a","id":"p"}]}`:       "invalid_request items",
-		`{"items":[{"path":5}]}`:                   "invalid_request items.path",
-		`{"items":"/a"}`:                           "invalid_request items",
-		`{"chanel_id":"x"}`:                        "invalid_request chanel_id",
-		`{"user_id":"` + bob + `"}`:                "invalid_request user_id",
-		`{"items":[{"path":"/a"}],"as":"x"}`:       "invalid_request as",
-		`{"items":[{"path":"/a"}],"as":"link"}`:    "unsupported as",
-		`{"items":[{"path":"/a"}],"dry_run":true}`: "unsupported dry_run",
-		`{"items":[{"path":"/a"}],"host":"other"}`: "invalid_request host",
-		`{"message":"` + strings.Repeat("a", 1<<20) + `"}`: "too_large body",
+		``:                                      "invalid_request body",
+		`[]`:                                    "invalid_request body",
+		`{"channel_id":`:                        "invalid_request body",
+		`{"items":[{"path":"/a"}]} {}`:          "invalid_request body",
+		`{"items":[]}`:                          "invalid_request items",
+		`{"items":[{}]}`:                        "invalid_request items",
+		`{"items":[{"path":"a"}]}`:              "invalid_request items",
+		`{"items":[{"path":"/a","id":"p"}]}`:    "invalid_request items",
+		`{"items":[{"path":5}]}`:                "invalid_request items.path",
+		`{"items":"/a"}`:                        "invalid_request items",
+		`{"chanel_id":"x"}`:                     "invalid_request chanel_id",
+		`{"user_id":"` + bob + `"}`:             "invalid_request user_id",
+		`{"items":[{"path":"/a"}],"as":"x"}`:    "invalid_request as",
+		`{"items":[{"path":"/a"}],"as":"link"}`: "unsupported as",
+		`{"items":[{"path":"/a"}],"link":{"audience":"public"}}`: "unsupported link",
+		`{"items":[{"path":"/a"}],"dry_run":true}`:               "unsupported dry_run",
+		`{"items":[{"path":"/a"}],"host":"other"}`:               "invalid_request host",
+		`{"message":"` + strings.Repeat("a", 1<<20) + `"}`:       "too_large body",
 	} {
 		f := failureOf(t, w.call(t, alice, http.MethodPost, "/attach", body))
 		assert.Equal(t, want, f.Code+" "+f.Details.Field, body[:min(len(body), 60)])
@@ -211,8 +212,13 @@ func TestAFailedCallbackIsAPageForABrowserAndJSONForAProgram(t *testing.T) {
 	f := failureOf(t, w.call(t, bob, http.MethodGet, target, ""))
 	assert.Equal(t, "invalid_request", f.Code)
 	recorder := w.call(t, bob, http.MethodGet, target, "", "Accept", "text/html,*/*")
-	assert.Equal(t, http.StatusBadRequest, recorder.Code)
-	assert.Contains(t, recorder.Body.String(), f.Message)
+	assert.Equal(t, http.StatusSeeOther, recorder.Code)
+	assert.Equal(t, site+Base+"/connection/failed?reason=invalid_request", recorder.Header().Get("Location"))
+	assertPageHeader(t, recorder.Header())
+	recorder = w.call(t, "", http.MethodGet, "/connection/failed?reason=invalid_request", "")
+	assert.Contains(t, recorder.Body.String(), "has expired, was used before")
+	recorder = w.call(t, "", http.MethodGet, "/connection/failed?reason=%3Cscript%3E", "")
+	assert.Contains(t, recorder.Body.String(), "Something went wrong.")
 	assert.NotContains(t, recorder.Body.String(), "script")
 	assertPageHeader(t, recorder.Header())
 }

@@ -53,11 +53,11 @@ func (s *Service) Attach(ctx context.Context, userID string, attachment Attachme
 	if err = s.Mattermost.MayAttach(ctx, userID, attachment.ChannelID, attachment.RootID); err != nil {
 		return Attached{}, err
 	}
-	end, err := s.Copies.Begin(userID, s.Settings)
+	leave, err := s.Copies.Take(userID, s.Settings.CopiesPerUser, s.Settings.CopiesPerNode)
 	if err != nil {
 		return Attached{}, err
 	}
-	defer end()
+	defer leave()
 	entries, items := s.lookUp(ctx, userID, attachment.Items, limits)
 	for i, entry := range entries {
 		if items[i].Err == nil {
@@ -150,6 +150,10 @@ func (s *Service) post(ctx context.Context, userID string, attachment Attachment
 	}
 	if len(fileIDs) == 0 {
 		return Attached{}, items[0].Err
+	}
+	// A copy takes minutes: the user may have left the channel, or the channel been archived, meanwhile.
+	if err := s.Mattermost.MayAttach(ctx, userID, attachment.ChannelID, attachment.RootID); err != nil {
+		return Attached{}, err
 	}
 	postID, err := s.Mattermost.Post(ctx, Post{UserID: userID, ChannelID: attachment.ChannelID, RootID: attachment.RootID,
 		Message: attachment.Message, FileIDs: fileIDs})

@@ -188,6 +188,14 @@ func TestARejectedCredentialIsNotSentOnceForEachItem(t *testing.T) {
 	assert.Equal(t, 2, w.remote.Calls(), "the credential and its successor")
 }
 
+func TestWhoMayNoLongerAttachAfterTheCopyPostsNothing(t *testing.T) {
+	w := newWorld()
+	w.remote.AddFile("/file", []byte("1"), noon).Read = func() { w.mattermost.Refuse(filehost.E(filehost.Forbidden, "No.", nil)) }
+	_, err := w.Attach(t.Context(), alice, attachment("/file"))
+	assert.Equal(t, filehost.Forbidden, filehost.KindOf(err))
+	assert.Empty(t, w.mattermost.Posts())
+}
+
 func TestAFailedPostIsAnError(t *testing.T) {
 	w := newWorld()
 	w.remote.AddFile("/file", []byte("1"), noon)

@@ -13,6 +13,12 @@ const (
 	MaxPageSize     = 1000
 )
 
+// The listings under way at once: each reads a whole folder, which for a large one costs a second of work.
+const (
+	listingsPerUser = 4
+	listingsPerNode = 32
+)
+
 // Listing asks for one page of a folder.
 type Listing struct {
 	Folder     Path
@@ -38,8 +44,13 @@ func (s *Service) Browse(ctx context.Context, userID string, listing Listing) (P
 	if err := listing.complete(); err != nil {
 		return Page{}, err
 	}
+	leave, err := s.Listings.Take(userID, listingsPerUser, listingsPerNode)
+	if err != nil {
+		return Page{}, err
+	}
+	defer leave()
 	var page Page
-	err := s.asUser(ctx, userID, func(credential Credential) (err error) {
+	err = s.asUser(ctx, userID, func(credential Credential) (err error) {
 		page, err = s.list(ctx, userID, credential, listing)
 		return err
 	})

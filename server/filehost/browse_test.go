@@ -184,6 +184,17 @@ func TestARejectedCredentialIsRenewedOnceAndThenDead(t *testing.T) {
 	assert.Equal(t, before+2, w.remote.Calls(), "a dead credential is not sent again")
 }
 
+func TestListingsAtOnceAreLimitedPerUser(t *testing.T) {
+	w := newWorld()
+	for range 4 {
+		_, err := w.Listings.Take(alice, 4, 32)
+		require.NoError(t, err)
+	}
+	_, err := w.Browse(t.Context(), alice, filehost.Listing{})
+	assert.Equal(t, filehost.RateLimited, filehost.KindOf(err))
+	assert.Zero(t, w.remote.Calls())
+}
+
 func TestChangeDetectionFollowsWhatTheHostOffers(t *testing.T) {
 	w := newWorld()
 	page, err := w.Browse(t.Context(), alice, filehost.Listing{})

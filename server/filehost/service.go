@@ -22,7 +22,8 @@ type Config struct {
 	Remote      Remote
 	Mattermost  Mattermost
 	Sealer      Sealer
-	Copies      *Copies
+	Copies      *Places
+	Listings    *Places
 }
 
 // Service holds the use cases for one configured host. It is safe for concurrent use.

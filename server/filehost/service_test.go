@@ -37,7 +37,8 @@ func newWorld() *world {
 		Remote:      w.remote,
 		Mattermost:  w.mattermost,
 		Sealer:      filehosttest.Sealer{},
-		Copies:      filehost.NewCopies(),
+		Copies:      filehost.NewPlaces("copies"),
+		Listings:    filehost.NewPlaces("listings"),
 	})
 	return w
 }
