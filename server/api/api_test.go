@@ -271,7 +271,9 @@ func TestWithoutAConfigurationTheRoutesSaySoAndHealthAnswers(t *testing.T) {
 		case "/health":
 			assert.JSONEq(t, `{"status":"fail"}`, recorder.Body.String())
 			assert.Equal(t, http.StatusServiceUnavailable, recorder.Code)
-		case "/openapi.yaml", "/connection/done", "/connection/failed":
+		case "/connection/failed":
+			assert.Equal(t, http.StatusInternalServerError, recorder.Code)
+		case "/openapi.yaml", "/connection/done":
 			assert.Equal(t, http.StatusOK, recorder.Code)
 		default:
 			assert.Equal(t, "not_configured", failureOf(t, recorder).Code, target)

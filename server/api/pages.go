@@ -113,23 +113,26 @@ func (h *Handler) confirmPage(r *request) (response, error) {
 		"If it is you, type this code in Mattermost, where you began. It is valid for five minutes:"}})
 }
 
-// reasons are the words of the page after a failed sign-in, by the code of the error.
-var reasons = map[string]string{
-	"invalid_request":  "The sign-in has expired, was used before, or was declined.",
-	"forbidden":        "This sign-in was begun by another Mattermost user than the one of this browser.",
-	"rate_limited":     "There were too many sign-ins; wait a few minutes.",
-	"host_unavailable": "The sign-in server can't be reached at the moment.",
-	"timeout":          "The sign-in server took too long.",
-	"not_configured":   "The file host is not configured completely; tell your system admin.",
+// reasons are the words of the page after a failed sign-in.
+var reasons = map[filehost.Kind]string{
+	filehost.InvalidRequest:  "The sign-in has expired, was used before, or was declined.",
+	filehost.Forbidden:       "This sign-in was begun by another Mattermost user than the one of this browser.",
+	filehost.RateLimited:     "There were too many sign-ins; wait a few minutes.",
+	filehost.HostUnavailable: "The sign-in server can't be reached at the moment.",
+	filehost.Timeout:         "The sign-in server took too long.",
+	filehost.NotConfigured:   "The file host is not configured completely; tell your system admin.",
+	filehost.Internal:        "Something went wrong.",
 }
 
-// failedPage serves GET /connection/failed.
+// failedPage serves GET /connection/failed, with the status that the failed request would have had.
 func (h *Handler) failedPage(r *request) (response, error) {
-	reason, known := reasons[r.URL.Query().Get("reason")]
-	if !known {
-		reason = "Something went wrong."
+	reason, code := filehost.Internal, r.URL.Query().Get("reason")
+	for kind := range reasons {
+		if kinds[kind].code == code {
+			reason = kind
+		}
 	}
-	return newPage(http.StatusOK, pageData{Title: "The sign-in did not work", Lines: []string{reason, "Close this window and try again from Mattermost."}})
+	return newPage(kinds[reason].status, pageData{Title: "The sign-in did not work", Lines: []string{reasons[reason], "Close this window and try again from Mattermost."}})
 }
 
 // donePage serves GET /connection/done.

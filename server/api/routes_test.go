@@ -216,6 +216,7 @@ func TestAFailedCallbackIsAPageForABrowserAndJSONForAProgram(t *testing.T) {
 	assert.Equal(t, site+Base+"/connection/failed?reason=invalid_request", recorder.Header().Get("Location"))
 	assertPageHeader(t, recorder.Header())
 	recorder = w.call(t, "", http.MethodGet, "/connection/failed?reason=invalid_request", "")
+	assert.Equal(t, http.StatusBadRequest, recorder.Code)
 	assert.Contains(t, recorder.Body.String(), "has expired, was used before")
 	recorder = w.call(t, "", http.MethodGet, "/connection/failed?reason=%3Cscript%3E", "")
 	assert.Contains(t, recorder.Body.String(), "Something went wrong.")

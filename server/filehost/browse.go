@@ -13,9 +13,9 @@ const (
 	MaxPageSize     = 1000
 )
 
-// The listings under way at once: each reads a whole folder, which for a large one costs a second of work.
+// The listings under way at once, others wait: each reads a whole folder, which for a large one costs a second of work.
 const (
-	listingsPerUser = 4
+	listingsPerUser = 8
 	listingsPerNode = 32
 )
 
@@ -44,7 +44,7 @@ func (s *Service) Browse(ctx context.Context, userID string, listing Listing) (P
 	if err := listing.complete(); err != nil {
 		return Page{}, err
 	}
-	leave, err := s.Listings.Take(userID, listingsPerUser, listingsPerNode)
+	leave, err := s.Listings.Wait(ctx, userID, listingsPerUser, listingsPerNode)
 	if err != nil {
 		return Page{}, err
 	}

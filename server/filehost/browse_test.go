@@ -1,6 +1,7 @@
 package filehost_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -184,15 +185,32 @@ func TestARejectedCredentialIsRenewedOnceAndThenDead(t *testing.T) {
 	assert.Equal(t, before+2, w.remote.Calls(), "a dead credential is not sent again")
 }
 
-func TestListingsAtOnceAreLimitedPerUser(t *testing.T) {
+func TestListingsWaitForAPlaceUntilTheirTimeEnds(t *testing.T) {
 	w := newWorld()
-	for range 4 {
-		_, err := w.Listings.Take(alice, 4, 32)
+	var leaves []func()
+	for range 8 {
+		leave, err := w.Listings.Take(alice, 8, 32)
 		require.NoError(t, err)
+		leaves = append(leaves, leave)
 	}
-	_, err := w.Browse(t.Context(), alice, filehost.Listing{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := w.Browse(ctx, alice, filehost.Listing{})
 	assert.Equal(t, filehost.RateLimited, filehost.KindOf(err))
 	assert.Zero(t, w.remote.Calls())
+
+	done := make(chan error)
+	go func() {
+		_, err := w.Browse(t.Context(), alice, filehost.Listing{})
+		done <- err
+	}()
+	leaves[0]()
+	leaves[0]() // a second time frees no second place
+	require.NoError(t, <-done)
+	_, err = w.Listings.Take(alice, 8, 32)
+	require.NoError(t, err)
+	_, err = w.Listings.Take(alice, 8, 32)
+	require.Error(t, err)
 }
 
 func TestChangeDetectionFollowsWhatTheHostOffers(t *testing.T) {

@@ -1,6 +1,7 @@
 package filehost
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -14,10 +15,30 @@ type Places struct {
 	mu     sync.Mutex
 	total  int
 	byUser map[string]int
+	left   chan struct{} // closed when a place has become free
 }
 
 // NewPlaces returns a counter at zero for work that users know as doing, such as "copies".
-func NewPlaces(doing string) *Places { return &Places{doing: doing, byUser: map[string]int{}} }
+func NewPlaces(doing string) *Places {
+	return &Places{doing: doing, byUser: map[string]int{}, left: make(chan struct{})}
+}
+
+// Wait is Take for work that is over soon: it waits for a place until ctx ends.
+func (p *Places) Wait(ctx context.Context, userID string, perUser, perNode int) (leave func(), err error) {
+	for {
+		p.mu.Lock()
+		left := p.left
+		p.mu.Unlock()
+		if leave, err = p.Take(userID, perUser, perNode); err == nil {
+			return leave, nil
+		}
+		select {
+		case <-left:
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
 
 // Take takes a place for the user, of at most perUser for each and perNode for all, or fails with RateLimited. Call leave
 // when the work is over; further calls of it do nothing.
@@ -44,4 +65,6 @@ func (p *Places) leave(userID string) {
 	if p.byUser[userID]--; p.byUser[userID] == 0 {
 		delete(p.byUser, userID)
 	}
+	close(p.left)
+	p.left = make(chan struct{})
 }
