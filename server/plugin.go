@@ -31,7 +31,8 @@ type Plugin struct {
 	clock    clockwork.Clock // a test's own; else the real one
 	node     string
 	pending  *tokens.Pending
-	copies   *filehost.Copies
+	copies   *filehost.Places
+	listings *filehost.Places
 	siteURL  func() string
 	api      *api.Handler
 
@@ -48,7 +49,7 @@ func (p *Plugin) OnActivate() error {
 		p.clock = clockwork.NewRealClock()
 	}
 	p.node, p.pending = newNode(), tokens.NewPending()
-	p.copies = filehost.NewCopies()
+	p.copies, p.listings = filehost.NewPlaces("copies"), filehost.NewPlaces("listings")
 	server := mattermost.New(mattermost.Config{API: p.API})
 	p.siteURL = server.SiteURL
 	p.api = api.New(api.Config{

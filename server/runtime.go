@@ -47,7 +47,7 @@ func newNode() string { return rand.Text() }
 
 // newFailed is the runtime of a configuration that can't be used.
 func (p *Plugin) newFailed(err error) *runtime {
-	monitor := filehost.NewMonitor(p.clock, checkTimeout)
+	monitor := filehost.NewMonitor(p.clock, p.log, checkTimeout)
 	monitor.SetFailed("configuration", remedyOf(err))
 	failed := &runtime{Runtime: api.Runtime{Monitor: monitor}, cancel: func() {}}
 	if previous := p.current.Load(); previous != nil {
@@ -75,7 +75,7 @@ func (p *Plugin) newRuntime(loaded source) (*runtime, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(p.lifetime)
-	monitor := filehost.NewMonitor(p.clock, checkTimeout)
+	monitor := filehost.NewMonitor(p.clock, p.log, checkTimeout)
 	go monitor.Watch(ctx, service.Probes(kv, store.CheckTokenEndpoint), checkInterval)
 	return &runtime{Runtime: api.Runtime{Service: service, Monitor: monitor}, source: loaded, config: configuration, cancel: cancel}, nil
 }
@@ -93,12 +93,13 @@ func (p *Plugin) wire(c config.Config, kv filehost.KV, cipher *tokens.Cipher) (*
 		Host:        c.Host,
 		Method:      tokens.Method(c.SignIn),
 		OAuth:       newOAuth(c.OAuth),
-		RedirectURI: c.SiteURL.String() + "/plugins/filehost-attach/api/connection/callback/" + c.Host.ID,
+		RedirectURI: api.CallbackURL(c.SiteURL.String(), c.Host.ID),
 		AllowHTTP:   c.AllowHTTP,
 		KV:          kv,
 		Cipher:      cipher,
 		Client:      signInClient,
 		Account:     host.Account,
+		Revoke:      host.Revoker(),
 		Pending:     p.pending,
 		Lifetime:    p.lifetime,
 		Node:        p.node,
@@ -118,6 +119,7 @@ func (p *Plugin) wire(c config.Config, kv filehost.KV, cipher *tokens.Cipher) (*
 		Mattermost:  mattermost.New(mattermost.Config{API: p.API, AllowUnscanned: c.AllowUnscanned}),
 		Sealer:      cipher,
 		Copies:      p.copies,
+		Listings:    p.listings,
 	}), store, nil
 }
 
