@@ -56,6 +56,29 @@ func (c *Client) Account(ctx context.Context, credential filehost.Credential) (s
 	return user.ID, nil
 }
 
+// Revoker returns the call by which a credential ends itself: an app password, or a token of the host's own sign-in. nil =
+// the host has no such route. The call fails with Forbidden when the credential is neither.
+func (c *Client) Revoker() func(ctx context.Context, credential filehost.Credential) error {
+	if c.profile.revokePath == "" {
+		return nil
+	}
+	return c.revoke
+}
+
+func (c *Client) revoke(ctx context.Context, credential filehost.Credential) error {
+	response, err := c.do(ctx, call{
+		method:     http.MethodDelete,
+		url:        c.host.Origin() + c.base.Escaped() + c.profile.revokePath,
+		header:     map[string]string{"OCS-APIRequest": "true", "Accept": "application/json"},
+		credential: &credential,
+		accept:     []int{http.StatusOK},
+	})
+	if err != nil {
+		return err
+	}
+	return response.Body.Close()
+}
+
 // getJSON gets a JSON answer of limited length.
 func (c *Client) getJSON(ctx context.Context, call call, into any) error {
 	call.method, call.accept = http.MethodGet, []int{http.StatusOK}

@@ -167,3 +167,40 @@ func TestAccountOfAHostWithoutUserAPI(t *testing.T) {
 	_, err = client.Account(t.Context(), guessed)
 	assert.Equal(t, filehost.CredentialRejected, filehost.KindOf(err), "%v", err)
 }
+
+func TestACredentialEndsItself(t *testing.T) {
+	const done, refused = `{"ocs":{"meta":{"status":"ok","statuscode":200,"message":"OK"},"data":[]}}`,
+		`{"ocs":{"meta":{"status":"failure","statuscode":403,"message":"no app password in use"},"data":[]}}`
+	bearer := filehost.Credential{Scheme: filehost.Bearer, Secret: filehost.NewSecret("token")}
+	for name, c := range map[string]struct {
+		credential filehost.Credential
+		status     int
+		body       string
+		want       filehost.Kind // Internal = it is done
+	}{
+		"an app password":   {alice, 200, done, filehost.Internal},
+		"a token":           {bearer, 200, done, filehost.Internal},
+		"the user's own":    {alice, 403, refused, filehost.Forbidden},
+		"one that is gone":  {alice, 401, "", filehost.CredentialRejected},
+		"a host in trouble": {alice, 500, "", filehost.HostUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := serve(t, "nextcloud", "/cloud", func(w http.ResponseWriter, r *http.Request) {
+				assert.Equal(t, "DELETE /cloud/ocs/v2.php/core/apppassword", r.Method+" "+r.RequestURI)
+				assert.Equal(t, "true", r.Header.Get("OCS-APIRequest"))
+				assert.NotEmpty(t, r.Header.Get("Authorization"))
+				w.WriteHeader(c.status)
+				_, _ = io.WriteString(w, c.body)
+			})
+			err := client.Revoker()(t.Context(), c.credential)
+			if c.want == filehost.Internal {
+				require.NoError(t, err)
+				return
+			}
+			assert.Equal(t, c.want, filehost.KindOf(err), "%v", err)
+		})
+	}
+	for _, kind := range []string{"owncloud", "webdav", "another"} {
+		assert.Nil(t, serve(t, kind, "", func(http.ResponseWriter, *http.Request) {}).Revoker(), kind)
+	}
+}

@@ -36,6 +36,7 @@ type profile struct {
 	silent        []filehost.Permission
 	webPath       []string // opens an entry, below the base URL; {id} is its oc:fileid
 	accountPath   string   // tells the user's id, below the base URL, as OCS does; "" = the host can't
+	revokePath    string   // ends the app password or token that calls it, below the base URL; "" = the host has no such route
 	statusPath    string   // tells the host's state without sign-in; "" = only its DAV root can be asked
 	otherProducts []string // the names in that state of hosts that another profile is for
 	capabilities  filehost.Capabilities
@@ -62,6 +63,7 @@ var profiles = map[string]profile{
 		silent:        []filehost.Permission{filehost.Read},
 		webPath:       []string{"index.php", "f", "{id}"},
 		accountPath:   "/ocs/v2.php/cloud/user?format=json",
+		revokePath:    "/ocs/v2.php/core/apppassword",
 		statusPath:    "/status.php",
 		otherProducts: []string{"ownCloud", "Infinite Scale", "OpenCloud"},
 		capabilities:  filehost.Capabilities{ChangeDetection: true},

@@ -117,7 +117,7 @@ func (s *Store) finish(ctx context.Context, at endpoints, begun signIn, code str
 		err = s.save(ctx, begun.UserID, fresh)
 	}
 	if err != nil {
-		s.revokeBoth(context.WithoutCancel(ctx), at, fresh) // nobody will ever use them
+		s.revokeAll(context.WithoutCancel(ctx), at, fresh) // nobody will ever use them
 	}
 	return err
 }

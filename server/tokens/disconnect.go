@@ -12,7 +12,7 @@ import (
 const tombstoneTime = 10 * time.Minute
 
 // Disconnect implements filehost.Connections. First a tombstone takes the record's place, so that no refresh in flight
-// can bring it back; then the tokens are revoked; then the tombstone goes.
+// can bring it back; then the credential is revoked; then the tombstone goes.
 func (s *Store) Disconnect(ctx context.Context, userID string) error {
 	ctx = context.WithoutCancel(ctx) // who leaves now still wants to be disconnected
 	var ended, tombstone entry
@@ -42,23 +42,69 @@ func (s *Store) Disconnect(ctx context.Context, userID string) error {
 	return nil
 }
 
-// revokeEnded revokes the tokens of records that were made for the server that is configured now.
+// revokeEnded revokes what records gave access with, as well as it can.
 func (s *Store) revokeEnded(ctx context.Context, ended ...record) {
-	if s.provider == nil {
-		return
-	}
-	at, err := s.endpoints(ctx)
-	if err != nil {
-		s.config.Log.Warn("A disconnected sign-in could not be revoked.", "host", s.config.Host.ID, "error", err.Error())
-		return
-	}
 	for _, r := range ended {
-		s.revokeBoth(ctx, at, r)
+		var at endpoints
+		var err error
+		switch {
+		case r.State == foreign:
+			// What was made under other settings is never sent to where the present ones lead: that may be somebody else's.
+			s.config.Log.Warn("A sign-in made under other settings is forgotten without being revoked.", "host", s.config.Host.ID)
+			continue
+		case r.Grant == "":
+			continue // there was none
+		case r.Grant == codeGrant:
+			at, err = s.endpoints(ctx)
+		}
+		if err != nil {
+			s.notRevoked(err)
+			continue
+		}
+		s.revokeAll(ctx, at, r)
 	}
 }
 
-// revokeBoth revokes the refresh token first: it is the one that makes others.
-func (s *Store) revokeBoth(ctx context.Context, at endpoints, r record) {
+// revokeAll revokes a record's tokens at the sign-in server, the refresh token first: it is the one that makes others.
+// Where that server revokes nothing, or the record holds a password, the host itself may.
+func (s *Store) revokeAll(ctx context.Context, at endpoints, r record) {
+	if at.Revocation == "" {
+		s.revokeAtHost(ctx, at, r)
+		return
+	}
 	s.revoke(ctx, at, r.RefreshToken, "refresh_token")
 	s.revoke(ctx, at, r.AccessToken, "access_token")
+}
+
+// revokeAtHost lets a credential of the host's own making end itself. An access token that has run out is first
+// exchanged for one that hasn't: the refresh token would go on making others.
+func (s *Store) revokeAtHost(ctx context.Context, at endpoints, r record) {
+	if s.config.Revoke == nil || r.State == dead || r.State == refreshing { // who holds the lease revokes what he gets
+		return
+	}
+	if r.Grant == codeGrant && s.provider.server != s.config.Host.Origin() {
+		return
+	}
+	if !r.usable(s.config.Clock.Now()) && r.renewable() {
+		answer, err := s.spend(ctx, at, r.RefreshToken)
+		if err != nil {
+			s.notRevoked(err)
+			return
+		}
+		r.AccessToken = answer.AccessToken
+	}
+	ctx, cancel := s.withTimeout(ctx, callLimit)
+	defer cancel()
+	err := s.config.Revoke(ctx, r.credential())
+	switch filehost.KindOf(err) {
+	case filehost.Forbidden, filehost.CredentialRejected: // a user's own password, or one that has ended already
+		return
+	}
+	if err != nil {
+		s.notRevoked(err)
+	}
+}
+
+func (s *Store) notRevoked(err error) {
+	s.config.Log.Warn("A disconnected sign-in could not be revoked.", "host", s.config.Host.ID, "error", err.Error())
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -158,6 +160,84 @@ func TestTokensOfOtherSettingsAreForgottenButNotSent(t *testing.T) {
 	require.NoError(t, after.Disconnect(t.Context(), ann))
 	require.Empty(t, w.server.revoked)
 	require.NotContains(t, w.kv.Keys(), after.key("conn_", ann))
+}
+
+func TestDisconnectLetsAnAppPasswordEndItselfAtTheHost(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer error
+		logged bool
+	}{
+		"done":               {nil, false},
+		"no app password":    {filehost.E(filehost.Forbidden, "no", nil), false},
+		"ended already":      {filehost.E(filehost.CredentialRejected, "no", nil), false},
+		"the host is broken": {filehost.E(filehost.HostUnavailable, "no", nil), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.revoke = func(c filehost.Credential) error {
+				require.Equal(t, filehost.Basic, c.Scheme)
+				return test.answer
+			}
+			node := w.node()
+			require.NoError(t, node.ConnectWithPassword(t.Context(), ann, "alice", filehost.NewSecret("canary-app-password")))
+			require.NoError(t, node.Disconnect(t.Context(), ann))
+			require.Equal(t, []string{"canary-app-password"}, w.ended)
+			require.Empty(t, w.kv.Keys())
+			require.Equal(t, test.logged, strings.Contains(w.log.String(), "could not be revoked"), w.log.String())
+		})
+	}
+}
+
+func TestDisconnectLetsATokenOfTheHostsOwnSignInEndItself(t *testing.T) {
+	w := newWorld(t)
+	node := w.node()
+	access := w.connect(node, ann).Secret.Reveal()
+	require.NoError(t, node.Disconnect(t.Context(), ann))
+	require.Equal(t, []string{access}, w.ended)
+	require.Equal(t, 1, w.server.tokenCalls())
+
+	w.connect(node, ann)
+	w.expire()
+	require.NoError(t, node.Disconnect(t.Context(), ann))
+	require.Equal(t, 3, w.server.tokenCalls(), "one that has run out is renewed to be ended")
+	require.Len(t, w.ended, 2)
+	require.True(t, w.server.accepts(w.ended[1]))
+
+	w.connect(node, ann)
+	w.expire()
+	w.server.set(func(s *signInServer) { s.fault = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) } })
+	require.NoError(t, node.Disconnect(t.Context(), ann))
+	require.Len(t, w.ended, 2)
+	require.Empty(t, w.kv.Keys())
+}
+
+func TestNoCredentialIsSentToAHostThatDidNotMakeIt(t *testing.T) {
+	elsewhere := func(c *Config) {
+		c.OAuth.AuthorizeURL, c.OAuth.TokenURL = c.Host.BaseURL.String()+authorizePath, c.Host.BaseURL.String()+tokenPath
+		c.Host.BaseURL = &url.URL{Scheme: "https", Host: "cloud.example.com"}
+	}
+	for name, test := range map[string]struct{ connect, disconnect func(*Config) }{
+		"tokens of another server":            {elsewhere, elsewhere},
+		"an address that was edited":          {func(*Config) {}, elsewhere},
+		"a client id that was edited":         {func(*Config) {}, func(c *Config) { c.OAuth.ClientID = "another" }},
+		"a sign-in server that revokes":       {func(*Config) {}, func(c *Config) { c.OAuth.RevocationURL = c.Host.BaseURL.String() + "/revoke" }},
+		"a host that has no way of its own":   {func(*Config) {}, func(c *Config) { c.Revoke = nil }},
+		"a password for an address of before": {nil, elsewhere},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			if test.connect == nil {
+				require.NoError(t, w.node().ConnectWithPassword(t.Context(), ann, "alice", filehost.NewSecret("canary-app-password")))
+			} else {
+				w.connect(w.node(test.connect), ann)
+			}
+			require.NoError(t, w.node(test.disconnect).Disconnect(t.Context(), ann))
+			require.Empty(t, w.ended)
+			require.NotContains(t, w.kv.Keys(), w.node().key("conn_", ann))
+			require.Equal(t, strings.Contains(name, "edited") || test.connect == nil,
+				strings.Contains(w.log.String(), "without being revoked"), w.log.String())
+		})
+	}
 }
 
 func TestTokensThatAreNotSavedYetAreRevokedToo(t *testing.T) {

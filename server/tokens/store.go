@@ -64,6 +64,8 @@ type Config struct {
 	// Account asks the host who a credential belongs to: "" where the host can't tell, CredentialRejected when it
 	// doesn't accept the credential.
 	Account func(ctx context.Context, credential filehost.Credential) (string, error)
+	// Revoke lets a credential that the host itself has made end itself; Forbidden = it is none. nil = the host can't.
+	Revoke func(ctx context.Context, credential filehost.Credential) error
 
 	Pending  *Pending        // the node's own
 	Lifetime context.Context // the plugin's own

@@ -191,7 +191,7 @@ func (q *succession) keep(ctx context.Context, at endpoints, held entry, answer 
 	case stored:
 		return next, true, nil
 	case superseded:
-		q.config.Pending.background(q.config.Log, func() { q.revokeBoth(ctx, at, next) })
+		q.config.Pending.background(q.config.Log, func() { q.revokeAll(ctx, at, next) })
 		q.lost, q.waited = held.raw, true
 		return record{}, false, nil
 	}
@@ -201,7 +201,7 @@ func (q *succession) keep(ctx context.Context, at endpoints, held entry, answer 
 		q.retry(func() bool {
 			outcome := q.store(ctx, q.userID, held, next)
 			if outcome == superseded {
-				q.revokeBoth(ctx, at, next)
+				q.revokeAll(ctx, at, next)
 			}
 			if outcome != notStored {
 				q.saved(q.userID, next)

@@ -40,6 +40,9 @@ type world struct {
 
 	// account is what the host says to a credential.
 	account func(filehost.Credential) (string, error)
+	// revoke ends a credential there.
+	revoke func(filehost.Credential) error
+	ended  []string // the secrets that revoke was called with
 }
 
 func newWorld(t *testing.T) *world {
@@ -58,6 +61,7 @@ func newWorld(t *testing.T) *world {
 		}
 		return "alice-as-the-host-says", nil
 	}
+	w.revoke = func(filehost.Credential) error { return nil }
 	return w
 }
 
@@ -74,6 +78,10 @@ func (w *world) node(edits ...func(*Config)) *Store {
 		RedirectURI: "https://chat.example.com/plugins/filehost-attach/api/connection/callback/default",
 		KV:          w.kv, Cipher: cipher, Client: &http.Client{Transport: transport},
 		Account: func(_ context.Context, c filehost.Credential) (string, error) { return w.account(c) },
+		Revoke: func(_ context.Context, c filehost.Credential) error {
+			w.ended = append(w.ended, c.Secret.Reveal())
+			return w.revoke(c)
+		},
 		Pending: NewPending(), Lifetime: lifetime, Node: "node", Clock: w.clock,
 		Log: slog.New(slog.NewTextHandler(w.log, nil)),
 	}
