@@ -4,18 +4,14 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"reflect"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/jonboulle/clockwork"
 	"github.com/mattermost/mattermost/server/public/plugin"
-	"github.com/pkg/errors"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/assets"
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/api"
-	"github.com/filehost/mattermost-plugin-filehost-attach/server/config"
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/mattermost"
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/tokens"
@@ -36,13 +32,16 @@ type Plugin struct {
 	siteURL  func() string
 	api      *api.Handler
 
-	configuring sync.Mutex // orders changes of the configuration
+	configuring sync.Mutex // orders changes of the configuration, the first with the activation
 	current     atomic.Pointer[runtime]
 	retrying    bool
+	background  sync.WaitGroup
 }
 
 // OnActivate implements plugin.Hooks. A wrong configuration doesn't stop the plugin: its health page says what is wrong.
 func (p *Plugin) OnActivate() error {
+	p.configuring.Lock()
+	defer p.configuring.Unlock()
 	p.lifetime, p.stop = context.WithCancel(context.Background())
 	p.log = mattermost.NewLogger(p.API)
 	if p.clock == nil {
@@ -68,6 +67,8 @@ func (p *Plugin) OnActivate() error {
 
 // OnConfigurationChange implements plugin.Hooks. Mattermost calls it once before OnActivate, too.
 func (p *Plugin) OnConfigurationChange() error {
+	p.configuring.Lock()
+	defer p.configuring.Unlock()
 	if p.api != nil {
 		p.configure()
 	}
@@ -77,8 +78,7 @@ func (p *Plugin) OnConfigurationChange() error {
 // OnDeactivate implements plugin.Hooks. A token refresh that has begun is finished: its refresh token is spent.
 func (p *Plugin) OnDeactivate() error {
 	p.stop()
-	p.configuring.Lock()
-	defer p.configuring.Unlock()
+	p.background.Wait()
 	p.pending.Wait()
 	return nil
 }
@@ -87,63 +87,3 @@ func (p *Plugin) OnDeactivate() error {
 func (p *Plugin) ServeHTTP(c *plugin.Context, w http.ResponseWriter, r *http.Request) {
 	p.api.ServeHTTP(w, api.WithRequestID(r, c.RequestId))
 }
-
-// configure reads the settings and puts what follows from them in the place of what was there.
-func (p *Plugin) configure() {
-	p.configuring.Lock()
-	defer p.configuring.Unlock()
-	loaded, err := p.loadSource()
-	previous := p.current.Load()
-	if err == nil && previous != nil && reflect.DeepEqual(previous.source, loaded) {
-		return // another part of the server's configuration changed
-	}
-	var next *runtime
-	if err == nil {
-		next, err = p.newRuntime(loaded)
-	}
-	if err != nil {
-		p.log.Error("The plugin is not configured.", "error", err)
-		next = p.newFailed(err)
-		p.retryUnlessWrong(err)
-	}
-	p.current.Store(next)
-	if previous != nil {
-		previous.cancel()
-	}
-	p.log.Debug("The configuration is in force.", "configured", err == nil)
-}
-
-// retryUnlessWrong configures again in a while when the settings are not to blame, such as when the key-value store is
-// down. The caller holds the lock.
-func (p *Plugin) retryUnlessWrong(err error) {
-	var wrong config.Problems
-	if p.retrying || errors.As(err, &wrong) || filehost.KindOf(err) == filehost.NotConfigured {
-		return
-	}
-	p.retrying = true
-	go func() {
-		select {
-		case <-p.lifetime.Done():
-		case <-p.clock.After(checkInterval):
-			p.configuring.Lock()
-			p.retrying = false
-			p.configuring.Unlock()
-			p.configure()
-		}
-	}()
-}
-
-// remedyOf is what the health page says of a configuration that can't be used.
-func remedyOf(err error) string {
-	var known *filehost.Error
-	if errors.As(err, &known) {
-		return known.Message
-	}
-	return err.Error()
-}
-
-// The rhythm of the background checks.
-const (
-	checkInterval = 10 * time.Second
-	checkTimeout  = 8 * time.Second
-)

@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"maps"
 	"net/http"
 	"net/url"
+	"reflect"
 	"time"
 
 	"github.com/pkg/errors"
@@ -21,6 +21,12 @@ import (
 
 // keyTimeout bounds the look-up of the encryption key when the configuration changes.
 const keyTimeout = 10 * time.Second
+
+// The rhythm of the background checks.
+const (
+	checkInterval = 10 * time.Second
+	checkTimeout  = 8 * time.Second
+)
 
 // runtime is what follows from one configuration.
 type runtime struct {
@@ -43,6 +49,67 @@ func (p *Plugin) loadSource() (source, error) {
 	return loaded, errors.Wrap(err, "load the settings")
 }
 
+// configure reads the settings and puts what follows from them in the place of what was there. The caller holds the lock.
+func (p *Plugin) configure() {
+	loaded, err := p.loadSource()
+	previous := p.current.Load()
+	if err == nil && previous != nil && reflect.DeepEqual(previous.source, loaded) {
+		return // another part of the server's configuration changed
+	}
+	var next *runtime
+	if err == nil {
+		next, err = p.newRuntime(loaded)
+	}
+	if err != nil {
+		p.log.Error("The plugin is not configured.", "error", err)
+		next = p.newFailed(err)
+		p.retryUnlessWrong(err)
+	}
+	p.current.Store(next)
+	if previous != nil {
+		previous.cancel()
+	}
+	p.log.Debug("The configuration is in force.", "configured", err == nil)
+}
+
+// retryUnlessWrong configures again in a while when the settings are not to blame, such as when the key-value store is
+// down. The caller holds the lock.
+func (p *Plugin) retryUnlessWrong(err error) {
+	var wrong config.Problems
+	if p.retrying || errors.As(err, &wrong) || filehost.KindOf(err) == filehost.NotConfigured {
+		return
+	}
+	p.retrying = true
+	p.inBackground(func() {
+		select {
+		case <-p.lifetime.Done():
+		case <-p.clock.After(checkInterval):
+			p.configuring.Lock()
+			defer p.configuring.Unlock()
+			p.retrying = false
+			p.configure()
+		}
+	})
+}
+
+// remedyOf is what the health page says of a configuration that can't be used.
+func remedyOf(err error) string {
+	var known *filehost.Error
+	if errors.As(err, &known) {
+		return known.Message
+	}
+	return err.Error()
+}
+
+// inBackground runs work that OnDeactivate waits for. A panic ends the work and not the plugin.
+func (p *Plugin) inBackground(work func()) {
+	p.background.Go(func() {
+		if err := filehost.Recovered(func() error { work(); return nil }); err != nil {
+			p.log.Error("Work in the background failed.", "error", err)
+		}
+	})
+}
+
 func newNode() string { return rand.Text() }
 
 // newFailed is the runtime of a configuration that can't be used.
@@ -63,7 +130,7 @@ func (p *Plugin) newRuntime(loaded source) (*runtime, error) {
 		return nil, err
 	}
 	if previous := p.current.Load(); previous != nil {
-		p.keepPreviousKey(&configuration, previous.config.Key, loaded.settings)
+		p.keepPreviousKey(&configuration, previous.config.Key)
 	}
 	kv := mattermost.KV{API: p.API}
 	cipher, err := p.newCipher(kv, configuration)
@@ -155,16 +222,23 @@ func (p *Plugin) newCipher(kv filehost.KV, c config.Config) (*tokens.Cipher, err
 
 // keepPreviousKey keeps a key that the admin has just replaced, so that what it encrypted still opens: at once in this
 // configuration, and in the settings for the next start.
-func (p *Plugin) keepPreviousKey(c *config.Config, old filehost.Secret, settings map[string]any) {
+func (p *Plugin) keepPreviousKey(c *config.Config, old filehost.Secret) {
 	if old.IsEmpty() || old.Equal(c.Key) || old.Equal(c.PreviousKey) {
 		return
 	}
 	c.PreviousKey = old
-	changed := maps.Clone(settings)
-	changed["previousencryptionkey"] = old.Reveal()
-	go func() { // the server calls OnConfigurationChange from within
-		if appErr := p.API.SavePluginConfig(changed); appErr != nil {
-			p.log.Error("The replaced encryption key could not be kept as the previous one; enter it there by hand.", "error", appErr)
-		}
-	}()
+	current := c.Key
+	p.inBackground(func() { p.savePreviousKey(current, old) }) // the server calls OnConfigurationChange from within
+}
+
+// savePreviousKey saves old in the settings, unless they have changed again since.
+func (p *Plugin) savePreviousKey(current, old filehost.Secret) {
+	loaded, err := p.loadSource()
+	if err != nil || loaded.settings["encryptionkey"] != current.Reveal() {
+		return
+	}
+	loaded.settings["previousencryptionkey"] = old.Reveal()
+	if appErr := p.API.SavePluginConfig(loaded.settings); appErr != nil {
+		p.log.Error("The replaced encryption key could not be kept as the previous one; enter it there by hand.", "error", appErr)
+	}
 }
