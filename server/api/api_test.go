@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -84,10 +85,8 @@ func (w *world) call(t *testing.T, userID, method, target, body string, header .
 	return recorder
 }
 
-var contract = func() routers.Router {
-	openapi3filter.RegisterBodyDecoder("text/html", openapi3filter.PlainBodyDecoder)
-	openapi3filter.RegisterBodyDecoder("application/yaml", openapi3filter.PlainBodyDecoder)
-	openapi3filter.RegisterBodyDecoder("application/health+json", openapi3filter.JSONBodyDecoder)
+// document is the published contract.
+var document = func() *openapi3.T {
 	loader := openapi3.NewLoader()
 	document, err := loader.LoadFromData(assets.OpenAPI)
 	if err != nil {
@@ -97,6 +96,13 @@ var contract = func() routers.Router {
 		panic(err)
 	}
 	document.Servers = openapi3.Servers{{URL: "/api"}}
+	return document
+}()
+
+var contract = func() routers.Router {
+	openapi3filter.RegisterBodyDecoder("text/html", openapi3filter.PlainBodyDecoder)
+	openapi3filter.RegisterBodyDecoder("application/yaml", openapi3filter.PlainBodyDecoder)
+	openapi3filter.RegisterBodyDecoder("application/health+json", openapi3filter.JSONBodyDecoder)
 	router, err := gorillamux.NewRouter(document)
 	if err != nil {
 		panic(err)
@@ -169,6 +175,27 @@ func TestEveryRouteIsRefusedWithoutASessionUnlessItIsPublic(t *testing.T) {
 	}
 	assert.Zero(t, w.remote.Calls())
 	assert.Empty(t, w.mattermost.Changed())
+}
+
+func TestTheRouteTableAndTheContractNameTheSameRoutes(t *testing.T) {
+	var published, served []string
+	for path, item := range document.Paths.Map() {
+		for method := range item.Operations() {
+			published = append(published, method+" /api"+path)
+		}
+	}
+	for _, route := range routes {
+		served = append(served, route.method+" "+route.path)
+	}
+	assert.ElementsMatch(t, published, served)
+}
+
+func TestTheContractHasTheManifestsVersion(t *testing.T) {
+	raw, err := os.ReadFile("../../plugin.json")
+	require.NoError(t, err)
+	var manifest struct{ Version string }
+	require.NoError(t, json.Unmarshal(raw, &manifest))
+	assert.Equal(t, manifest.Version, document.Info.Version)
 }
 
 func TestOtherPluginsAreRefusedWhoeverTheyClaimToBe(t *testing.T) {
