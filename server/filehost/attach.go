@@ -3,6 +3,7 @@ package filehost
 import (
 	"context"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
@@ -130,6 +131,8 @@ func (s *Service) checkEntry(entry Entry, etag string, limits Limits) error {
 	switch {
 	case entry.Kind != File:
 		return Invalid("items", "A folder can't be attached; choose files.")
+	case !slices.Contains(entry.Permissions, Read):
+		return E(Forbidden, "The file may be looked at, but not downloaded.", nil)
 	case etag != "" && entry.ETag != "" && !SameETag(etag, entry.ETag):
 		return E(Changed, "The file has changed since it was listed; list the folder again.", nil)
 	case entry.Size == 0:

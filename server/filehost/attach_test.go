@@ -53,6 +53,7 @@ func TestWhatFailsBeforeAByteMoves(t *testing.T) {
 		"no permission":                 {change: func(w *world) { w.mattermost.Refuse(filehost.E(filehost.Forbidden, "No.", nil)) }, kind: filehost.Forbidden},
 		"no such file":                  {change: func(w *world) { w.remote.Remove("/file") }, kind: filehost.NotFound},
 		"a folder":                      {change: func(w *world) { w.remote.Change("/file", func(e *filehost.Entry) { e.Kind = filehost.Folder }) }, kind: filehost.InvalidRequest},
+		"a file to look at only":        {change: func(w *world) { w.remote.Change("/file", func(e *filehost.Entry) { e.Permissions = nil }) }, kind: filehost.Forbidden},
 		"an empty file":                 {change: func(w *world) { w.remote.AddFile("/file", nil, noon) }, kind: filehost.InvalidRequest},
 		"larger than the server allows": {change: func(w *world) { w.mattermost.Limit(func(l *filehost.Limits) { l.FileSize = 1 }) }, kind: filehost.TooLarge, owner: filehost.OwnerMattermost},
 		"larger than the plugin allows": {change: func(w *world) { w.Settings.MaxCopyBytes = 1 }, kind: filehost.TooLarge, owner: filehost.OwnerPlugin},

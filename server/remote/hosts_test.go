@@ -3,6 +3,7 @@ package remote
 import (
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -223,6 +224,18 @@ func TestPermissions(t *testing.T) {
 		})
 	}
 	assert.Equal(t, list(filehost.Read), profileOf("nextcloud").granted(properties{}))
+}
+
+func TestAShareToLookAtIsNotReadable(t *testing.T) {
+	for attributes, readable := range map[string]bool{
+		`[{"scope":"permissions","key":"download","value":false}]`: false, // Nextcloud 34
+		`[{"scope":"permissions","key":"download","value":true}]`:  true,
+		`[{"scope":"other","key":"download","value":false}]`:       true,
+		`[]`: true, ``: true, `nonsense`: true,
+	} {
+		granted := profileOf("nextcloud").granted(properties{ocPermissions: {Text: "SGDN"}, ncShareAttributes: {Text: attributes}})
+		assert.Equal(t, readable, slices.Contains(granted, filehost.Read), attributes)
+	}
 }
 
 func TestRedirectForAMissingSlashIsAnsweredByUs(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 const (
 	nsDAV = "DAV:"
 	nsOC  = "http://owncloud.org/ns"
+	nsNC  = "http://nextcloud.org/ns"
 )
 
 // The limits of a multistatus answer. What is above them is an error, never a short listing.

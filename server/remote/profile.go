@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"encoding/json"
 	"encoding/xml"
 	"slices"
 	"strings"
@@ -24,6 +25,8 @@ var (
 	ocFavorite    = xml.Name{Space: nsOC, Local: "favorite"}
 	ocShareTypes  = xml.Name{Space: nsOC, Local: "share-types"}
 	ocPrivateLink = xml.Name{Space: nsOC, Local: "privatelink"}
+
+	ncShareAttributes = xml.Name{Space: nsNC, Local: "share-attributes"}
 )
 
 // profile is what one kind of host does in its own way.
@@ -55,7 +58,7 @@ var profiles = map[string]profile{
 		davRoot: []string{"remote.php", "dav", "files", userSegment},
 		properties: []xml.Name{
 			resourceType, contentLength, contentType, lastModified, etag,
-			ocSize, ocPermissions, ocFileID, ocFavorite, ocShareTypes,
+			ocSize, ocPermissions, ocFileID, ocFavorite, ocShareTypes, ncShareAttributes,
 		},
 		alwaysETag:    true,
 		etagHeaders:   []string{"OC-ETag", "ETag"},
@@ -119,5 +122,28 @@ func (p profile) granted(values properties) []filehost.Permission {
 			list = append(list, permission.grants)
 		}
 	}
+	if viewOnly(values) {
+		list = slices.DeleteFunc(list, func(granted filehost.Permission) bool { return granted == filehost.Read })
+	}
 	return list
+}
+
+// viewOnly tells whether an entry is shared to be looked at and not to be downloaded. Nextcloud gives its bytes out all the
+// same and leaves it to the client to heed that.
+func viewOnly(values properties) bool {
+	text, _ := values.text(ncShareAttributes)
+	var attributes []struct {
+		Scope string `json:"scope"`
+		Key   string `json:"key"`
+		Value *bool  `json:"value"`
+	}
+	if json.Unmarshal([]byte(text), &attributes) != nil {
+		return false // none, or of a kind that we don't know
+	}
+	for _, attribute := range attributes {
+		if attribute.Scope == "permissions" && attribute.Key == "download" && attribute.Value != nil && !*attribute.Value {
+			return true
+		}
+	}
+	return false
 }

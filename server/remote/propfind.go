@@ -16,8 +16,8 @@ import (
 // propfindBody is the body of PROPFIND (RFC 4918 14.20) that asks for names.
 func propfindBody(names []xml.Name) []byte {
 	var body strings.Builder
-	body.WriteString(xml.Header + `<d:propfind xmlns:d="` + nsDAV + `" xmlns:oc="` + nsOC + `"><d:prop>`)
-	prefixes := map[string]string{nsDAV: "d", nsOC: "oc"}
+	body.WriteString(xml.Header + `<d:propfind xmlns:d="` + nsDAV + `" xmlns:oc="` + nsOC + `" xmlns:nc="` + nsNC + `"><d:prop>`)
+	prefixes := map[string]string{nsDAV: "d", nsOC: "oc", nsNC: "nc"}
 	for _, name := range names {
 		fmt.Fprintf(&body, "<%s:%s/>", prefixes[name.Space], name.Local)
 	}

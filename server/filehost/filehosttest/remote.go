@@ -56,7 +56,7 @@ func (r *Remote) AddFile(raw string, content []byte, modified time.Time) *File {
 	file := &File{Bytes: content}
 	path := MustPath(raw)
 	r.add(filehost.Entry{Path: path, Kind: filehost.File, Size: int64(len(content)), MIMEType: "text/plain", ModifiedAt: modified,
-		ETag: fmt.Sprintf(`"%d-%d"`, len(content), modified.Unix())})
+		ETag: fmt.Sprintf(`"%d-%d"`, len(content), modified.Unix()), Permissions: []filehost.Permission{filehost.Read}})
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.content[path] = file
