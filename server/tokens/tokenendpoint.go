@@ -29,7 +29,7 @@ var tokenErrorCodes = []string{
 // and a known error code.
 type tokenError struct {
 	Status int    // 0 = no answer
-	Code   string // one of tokenErrorCodes, or ""
+	Code   string // one of tokenErrorCodes, in an answer of 400 or 401; or ""
 	Err    error  // why there is no answer, or none that can be read
 }
 
@@ -106,7 +106,9 @@ func (s *Store) tokenCallFailed(ctx context.Context, err error) error {
 	switch {
 	case errors.As(err, &answer):
 		failed := &tokenError{Status: answer.Response.StatusCode}
-		if slices.Contains(tokenErrorCodes, answer.ErrorCode) {
+		// What any other status says comes from an outage, a throttle or a proxy, and is no judgement (RFC 6749 5.2).
+		judged := failed.Status == http.StatusBadRequest || failed.Status == http.StatusUnauthorized
+		if judged && slices.Contains(tokenErrorCodes, answer.ErrorCode) {
 			failed.Code = answer.ErrorCode
 		}
 		if clientRefused(failed) && s.refused.CompareAndSwap(false, true) {
