@@ -50,7 +50,7 @@ func (c *Client) Account(ctx context.Context, credential filehost.Credential) (s
 	if err := json.Unmarshal(answer.OCS.Data, &user); err != nil {
 		return "", c.nonsense(err)
 	}
-	if _, ok := filehost.Root.Join(user.ID); !ok {
+	if _, ok := filehost.Root.Join(user.ID); !ok || len(user.ID) > maxNameBytes {
 		return "", c.nonsense(errors.New("the user's id doesn't fit into a path"))
 	}
 	return user.ID, nil

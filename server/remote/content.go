@@ -51,7 +51,7 @@ func (c *Client) openFailure(err error) error {
 }
 
 func (c *Client) changed(cause error) error {
-	return filehost.E(filehost.Changed, "The file at "+c.host.Name+" has changed.", cause)
+	return filehost.E(filehost.Changed, "The file at "+c.host.Name+" has changed.", cite(cause))
 }
 
 func (c *Client) content(response *http.Response, entry filehost.Entry) (filehost.Content, error) {

@@ -13,6 +13,13 @@ import (
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
 
+// The limits of what is kept of an entry beside its path, in bytes. What is longer counts as not said.
+const (
+	maxMIMETypeBytes = 255 // RFC 6838 4.2: 127 a part
+	maxIDBytes       = 255
+	maxLinkBytes     = 1 << 10
+)
+
 // entry makes an entry of what the host says of it. It fails when the host leaves open what it is.
 func (c *Client) entry(path filehost.Path, values properties) (filehost.Entry, error) {
 	kind, err := kindOf(values)
@@ -94,7 +101,7 @@ func sharedOf(values properties) *bool {
 
 // webURL is the entry's page in the host's own web interface. A link of the host's making counts only within its origin.
 func (c *Client) webURL(values properties) string {
-	if id, told := values.text(ocFileID); told && id != "" && len(c.profile.webPath) > 0 {
+	if id, told := values.text(ocFileID); told && id != "" && len(id) <= maxIDBytes && len(c.profile.webPath) > 0 {
 		address := c.host.Origin() + c.base.Escaped()
 		for _, segment := range c.profile.webPath {
 			address += "/" + strings.ReplaceAll(segment, "{id}", url.PathEscape(id))
@@ -102,10 +109,13 @@ func (c *Client) webURL(values properties) string {
 		return address
 	}
 	link, _ := values.text(ocPrivateLink)
+	if len(link) > maxLinkBytes {
+		return ""
+	}
 	if parsed, err := url.Parse(link); err != nil || parsed.User != nil || filehost.OriginOf(parsed) != c.host.Origin() {
 		return ""
 	}
-	return link
+	return strings.Clone(link) // of a text that may be longer
 }
 
 // parseTime reads the date of a property or header (RFC 9110 5.6.7), and the form with +0000 that OpenCloud uses. Zero =
@@ -122,8 +132,8 @@ func parseTime(text string) time.Time {
 
 // mimeType is what the host declares, or else what the name's extension stands for.
 func mimeType(declared, name string) string {
-	if parsed, _, err := mime.ParseMediaType(declared); err == nil && strings.Contains(parsed, "/") {
-		return parsed
+	if parsed, _, err := mime.ParseMediaType(declared); err == nil && len(parsed) <= maxMIMETypeBytes && strings.Contains(parsed, "/") {
+		return strings.Clone(parsed) // of a text that may be longer
 	}
 	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
 		if known, ok := mimeTypes[strings.ToLower(name[dot+1:])]; ok {

@@ -12,6 +12,15 @@ import (
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
 
+// The limits of what names an entry. What is above them is an error of the host: of a listing, each name is held several
+// times over.
+const (
+	maxNameBytes = 1024
+	maxHrefBytes = 20 << 10 // a path of filehost.MaxPathBytes, all of it escaped, below the longest top folder
+)
+
+var errTooLong = errors.New("too long")
+
 // tree is a user's part of the host.
 type tree struct {
 	origin string
@@ -48,11 +57,14 @@ func (t tree) url(path filehost.Path, folder bool) string {
 // entry can have.
 func (t tree) path(href string) (filehost.Path, error) {
 	href = strings.TrimSpace(href)
+	if len(href) > maxHrefBytes {
+		return filehost.Root, fmt.Errorf("%w: an href above %d bytes", errTooLong, maxHrefBytes)
+	}
 	if !strings.HasPrefix(href, "/") {
 		_, rest, ok := strings.Cut(href, "://")
 		slash := strings.IndexByte(rest, '/')
 		if !ok || slash < 0 {
-			return filehost.Root, fmt.Errorf("href %q is no absolute path", href)
+			return filehost.Root, fmt.Errorf("no absolute path: href %q", href)
 		}
 		href = rest[slash:]
 	}
@@ -62,9 +74,24 @@ func (t tree) path(href string) (filehost.Path, error) {
 	}
 	top, segments := t.top.Segments(), whole.Segments()
 	if len(segments) < len(top) || !slices.Equal(segments[:len(top)], top) {
-		return filehost.Root, fmt.Errorf("href %q lies outside of %s", href, t.top)
+		return filehost.Root, fmt.Errorf("outside of %s: href %q", t.top, href)
 	}
-	return join(segments[len(top):])
+	return within(segments[len(top):])
+}
+
+// within joins the names below the user's top folder, if an entry may be so long.
+func within(segments []string) (filehost.Path, error) {
+	length := 0
+	for _, name := range segments {
+		if len(name) > maxNameBytes {
+			return filehost.Root, fmt.Errorf("%w: a name above %d bytes", errTooLong, maxNameBytes)
+		}
+		length += len("/") + len(name)
+	}
+	if length > filehost.MaxPathBytes {
+		return filehost.Root, fmt.Errorf("%w: a path above %d bytes", errTooLong, filehost.MaxPathBytes)
+	}
+	return join(segments)
 }
 
 // decodePath reads an escaped path. Each segment is unescaped by itself, so that %2F in a name doesn't become a
@@ -78,7 +105,7 @@ func decodePath(escaped string) (filehost.Path, error) {
 	for i, segment := range segments {
 		name, err := url.PathUnescape(segment)
 		if err != nil {
-			return filehost.Root, fmt.Errorf("path %q: %w", escaped, err)
+			return filehost.Root, fmt.Errorf("%w: path %q", err, escaped)
 		}
 		segments[i] = name
 	}
@@ -89,7 +116,7 @@ func join(segments []string) (path filehost.Path, err error) {
 	for _, name := range segments {
 		var ok bool
 		if path, ok = path.Join(name); !ok {
-			return filehost.Root, fmt.Errorf("%q is no name of a file", name)
+			return filehost.Root, fmt.Errorf("no name of a file: %q", name)
 		}
 	}
 	return path, nil

@@ -23,7 +23,7 @@ const (
 // The limits of a multistatus answer. What is above them is an error, never a short listing.
 const (
 	maxAnswerBytes   = 1 << 30   // of one answer, uncompressed
-	maxEntries       = 1_000_000 // of one answer
+	maxEntries       = 1_000_000 // of one answer: hrefs, of which a response may have many
 	maxResponseBytes = 256 << 10 // of what stands for one entry, so that no token is longer either
 	maxDepth         = 32        // of elements
 )
@@ -103,15 +103,15 @@ func (m *multistatus) next() (response, error) {
 }
 
 func (m *multistatus) decode(element xml.StartElement) (response, error) {
-	if m.entries++; m.entries > maxEntries {
-		return response{}, errAnswerTooLarge
-	}
 	var r response
 	if err := m.decoder.DecodeElement(&r, &element); err != nil {
 		return response{}, err
 	}
 	if len(r.Href) == 0 {
 		return response{}, errors.New("an entry of the answer has no href")
+	}
+	if m.entries += len(r.Href); m.entries > maxEntries {
+		return response{}, errAnswerTooLarge
 	}
 	return r, nil
 }

@@ -200,6 +200,13 @@ func TestListingAboveTheLimitIsTooLarge(t *testing.T) {
 	_, err = m.next()
 	require.ErrorIs(t, err, errAnswerTooLarge)
 
+	m = newMultistatus(strings.NewReader(listingOf("<d:response>" + strings.Repeat("<d:href>/dav/a</d:href>", 1000) + "</d:response>")))
+	m.entries = maxEntries - 500
+	_, err = m.next()
+	require.NoError(t, err)
+	_, err = m.next()
+	require.ErrorIs(t, err, errAnswerTooLarge, "a response counts as often as it has hrefs")
+
 	client := serve(t, "webdav", "/dav", answer(""))
 	assert.Equal(t, filehost.TooLarge, filehost.KindOf(client.unreadable(err)))
 }

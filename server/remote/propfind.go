@@ -84,13 +84,21 @@ func (c *Client) readAnswer(answer *multistatus, tree tree, each func(found) err
 		for _, href := range entry.Href {
 			path, err := tree.path(href)
 			if err != nil {
-				return c.nonsense(err)
+				return c.misnamed(err)
 			}
 			if err := each(found{path, values, status}); err != nil {
 				return err
 			}
 		}
 	}
+}
+
+// misnamed is the error for an href that no entry can have.
+func (c *Client) misnamed(cause error) error {
+	if errors.Is(cause, errTooLong) {
+		return filehost.E(filehost.HostUnavailable, c.host.Name+" lists a file or folder whose name is too long.", cite(cause))
+	}
+	return c.nonsense(cause)
 }
 
 // unreadable is the error for a multistatus answer that broke off or is malformed.
@@ -108,7 +116,7 @@ func (c *Client) unreadable(cause error) error {
 			Err:        cause,
 		}
 	default:
-		return filehost.E(filehost.HostUnavailable, c.host.Name+" did not give its whole answer, or not a readable one.", cause)
+		return filehost.E(filehost.HostUnavailable, c.host.Name+" did not give its whole answer, or not a readable one.", cite(cause))
 	}
 }
 

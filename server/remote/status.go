@@ -82,7 +82,7 @@ func (c *Client) statusError(status int) *filehost.Error {
 
 // nonsense is the error for an answer that no host should give.
 func (c *Client) nonsense(cause error) error {
-	return filehost.E(filehost.HostUnavailable, c.host.Name+" gave an answer that makes no sense.", cause)
+	return filehost.E(filehost.HostUnavailable, c.host.Name+" gave an answer that makes no sense.", cite(cause))
 }
 
 // retryAfter reads the header of that name (RFC 9110 10.2.3), seconds or a date. 0 = no wait is known.
