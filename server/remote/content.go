@@ -112,8 +112,17 @@ type sizedBody struct {
 	read   int64
 }
 
-// Read implements io.Reader.
-func (b *sizedBody) Read(p []byte) (int, error) {
+// Read implements io.Reader. Who sends the content on reads it in a goroutine of net/http, where a panic would end the
+// plugin.
+func (b *sizedBody) Read(p []byte) (n int, err error) {
+	err = filehost.Recovered(func() (err error) {
+		n, err = b.readSized(p)
+		return err
+	})
+	return n, err
+}
+
+func (b *sizedBody) readSized(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.read += int64(n)
 	switch {

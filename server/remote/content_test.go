@@ -197,3 +197,19 @@ func TestETags(t *testing.T) {
 		assert.Equal(t, want, quoteETag(raw), "%q", raw)
 	}
 }
+
+type panickingBody struct{}
+
+func (panickingBody) Read([]byte) (int, error) { panic("in the body") }
+func (panickingBody) Close() error             { return nil }
+
+func TestAPanicWhileAFileIsReadIsAnError(t *testing.T) {
+	content := &sizedBody{ReadCloser: panickingBody{}, size: 10}
+	read := make(chan error)
+	go func() { // as net/http does
+		n, err := content.Read(make([]byte, 10))
+		assert.Zero(t, n)
+		read <- err
+	}()
+	require.ErrorContains(t, <-read, "in the body")
+}
