@@ -63,18 +63,36 @@ func (b builder) program(ctx context.Context, what, dir string) (string, error) 
 		return "", err
 	}
 	// A module is told by its path in the project, so that two versions don't share a name.
-	name := filepath.Base(filepath.Dir(rel)) + "-" + filepath.Base(rel) + "-" + key
-	built := filepath.Join(b.cache, name)
-	return built, oneAtATime(built+".lock", func() error {
+	name := filepath.Join(b.cache, filepath.Base(filepath.Dir(rel))+"-"+filepath.Base(rel))
+	built := name + "-" + key
+	return built, oneAtATime(name+".lock", func() error {
 		if isFile(built) {
 			return nil
 		}
-		return run(ctx, step{
+		err := run(ctx, step{
 			Doing: "building " + what, Say: b.say, Dir: dir,
 			Args: []string{"sh", "-c", `go build -o "$0.new" . && mv "$0.new" "$0"`, built},
 			Env:  []string{"CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=-buildvcs=false"},
 		})
+		if err != nil {
+			return err
+		}
+		return removeOthers(name, built)
 	})
+}
+
+// removeOthers removes what was built of older sources of a program: each is a hundred megabytes.
+func removeOthers(name, built string) error {
+	all, err := filepath.Glob(name + "-*")
+	if err != nil {
+		return err
+	}
+	for _, old := range all {
+		if old != built {
+			err = errors.Join(err, os.Remove(old))
+		}
+	}
+	return err
 }
 
 // sourceKey hashes the files of a module's folder.
