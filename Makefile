@@ -26,7 +26,7 @@ help: ## List what can be asked for
 
 .PHONY: run
 run: dist-host ## Start Mattermost, a file host and the plugin, do the main job once, stay up until Ctrl-C
-	@cd e2e && exec go run ./cmd/run -bundle "$(CURDIR)/$(HOST_BUNDLE)"
+	@cd e2e && go build -o ../.cache/run ./cmd/run && exec ../.cache/run -bundle "$(CURDIR)/$(HOST_BUNDLE)"
 
 .PHONY: test
 test: ## Everything the CI runs: formatting, lint, unit, end-to-end and browser tests
