@@ -22,6 +22,9 @@ func init() {
 	openapi3filter.RegisterBodyDecoder("application/health+json", openapi3filter.JSONBodyDecoder)
 }
 
+// ErrBroken is what every breach of the contract is.
+var ErrBroken = errors.New("the contract is broken")
+
 // Transport sends requests on and fails those that break the contract: a request that the document
 // doesn't allow and the API took all the same, an answer that it doesn't describe.
 type Transport struct {
@@ -75,8 +78,8 @@ func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	response.Body = io.NopCloser(bytes.NewReader(answer))
 	if err := t.check(checked, response, answer); err != nil {
-		return nil, fmt.Errorf("the contract is broken by %s %s -> %d %s: %w",
-			request.Method, request.URL.Path, response.StatusCode, answer, err)
+		return nil, fmt.Errorf("%w by %s %s -> %d %s: %w",
+			ErrBroken, request.Method, request.URL.Path, response.StatusCode, answer, err)
 	}
 	return response, nil
 }
@@ -84,7 +87,7 @@ func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 func (t *Transport) check(request *http.Request, response *http.Response, answer []byte) error {
 	route, parameters, err := t.router.FindRoute(request)
 	if err != nil {
-		return t.checkUnrouted(response, answer)
+		return t.checkUnrouted(request, response, answer)
 	}
 	input := &openapi3filter.RequestValidationInput{
 		Request: request, Route: route, PathParams: parameters,
@@ -109,7 +112,10 @@ func (t *Transport) check(request *http.Request, response *http.Response, answer
 }
 
 // checkUnrouted holds the answer to a request that the document doesn't know to the shape of errors.
-func (t *Transport) checkUnrouted(response *http.Response, answer []byte) error {
+func (t *Transport) checkUnrouted(request *http.Request, response *http.Response, answer []byte) error {
+	if request.Method == http.MethodHead {
+		return t.checkHead(request, response)
+	}
 	switch {
 	case response.StatusCode != http.StatusNotFound && response.StatusCode != http.StatusMethodNotAllowed:
 		return errors.New("a route that the document doesn't know")
@@ -121,4 +127,17 @@ func (t *Transport) checkUnrouted(response *http.Response, answer []byte) error 
 		return err
 	}
 	return t.shape.VisitJSON(value, openapi3.EnableJSONSchema2020())
+}
+
+// checkHead holds a HEAD to the GET that it stands for. Its answer has no body that could be wrong.
+func (t *Transport) checkHead(request *http.Request, response *http.Response) error {
+	get := copyOf(request, nil)
+	get.Method = http.MethodGet
+	if _, _, err := t.router.FindRoute(get); err != nil && response.StatusCode < 400 {
+		return errors.New("a route that the document doesn't know")
+	}
+	if response.StatusCode == http.StatusMethodNotAllowed && response.Header.Get("Allow") == "" {
+		return errors.New("405 without Allow")
+	}
+	return nil
 }

@@ -33,6 +33,9 @@ func TestTransport(t *testing.T) {
 		"an unknown route that answers":        {http.MethodGet, "/secret", "", 200, `{}`, true},
 		"an unknown route that is refused":     {http.MethodGet, "/secret", "", 404, fmt.Sprintf(problem, "not_found", 404), false},
 		"an unknown route in another shape":    {http.MethodGet, "/secret", "", 404, `{}`, true},
+		"a HEAD of what can be got":            {http.MethodHead, "/health", "", 200, "", false},
+		"a HEAD that isn't told what else":     {http.MethodHead, "/health", "", 405, "", true},
+		"a HEAD of an unknown route":           {http.MethodHead, "/secret", "", 200, "", true},
 		"a wrong method that isn't told which": {http.MethodPut, "/files", "", 405, fmt.Sprintf(problem, "method_not_allowed", 405), true},
 	}
 	for name, test := range tests {

@@ -8,6 +8,8 @@ import (
 
 // Counts is what the host has seen since it started.
 type Counts struct {
+	// Requests counts all of them, those that have a counter of their own included.
+	Requests int64
 	// TokenRequests counts every call of the token endpoint, refreshes included.
 	TokenRequests int64
 	// Refreshes counts token requests with grant_type=refresh_token, refused ones included.
@@ -21,12 +23,13 @@ type Counts struct {
 }
 
 type counters struct {
-	tokens, refreshes, revocations, propfinds, gets, unauthorized atomic.Int64
+	requests, tokens, refreshes, revocations, propfinds, gets, unauthorized atomic.Int64
 }
 
 // Counts reads all counters.
 func (h *Host) Counts() Counts {
 	return Counts{
+		Requests:      h.counters.requests.Load(),
 		TokenRequests: h.counters.tokens.Load(),
 		Refreshes:     h.counters.refreshes.Load(),
 		Revocations:   h.counters.revocations.Load(),
@@ -38,6 +41,7 @@ func (h *Host) Counts() Counts {
 
 func (c *counters) count(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c.requests.Add(1)
 		switch {
 		case r.URL.Path == "/oidc/oauth/token":
 			c.tokens.Add(1)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 )
 
 // End is what happens to a body once a fault has let its bytes through.
@@ -22,7 +23,13 @@ const (
 	// Stall sends nothing more and keeps the connection open until the fault is lifted or the
 	// client leaves.
 	Stall
+	// Trickle sends the rest byte by byte, a few a second, until the fault is lifted or the client
+	// leaves: slow, yet never silent.
+	Trickle
 )
+
+// trickle is the time between two bytes of a trickle.
+const trickle = 200 * time.Millisecond
 
 // Fault is something that goes wrong with the requests for one path.
 type Fault struct {
@@ -148,11 +155,40 @@ func (w *faultyWriter) Write(p []byte) (int, error) {
 	rest := p[w.left:]
 	w.left = 0
 	w.strike()
-	if w.fault.End == Short {
+	switch w.fault.End {
+	case Short:
 		return len(p), nil
+	case Trickle:
+		m, err := w.drip(rest)
+		return n + m, err
+	default:
+		m, err := w.ResponseWriter.Write(rest)
+		return n + m, err
 	}
-	m, err := w.ResponseWriter.Write(rest)
-	return n + m, err
+}
+
+// drip writes p byte by byte; once the fault is lifted, the rest of it at once.
+func (w *faultyWriter) drip(p []byte) (int, error) {
+	tick := time.NewTicker(trickle)
+	defer tick.Stop()
+	for i := range p {
+		select {
+		case <-w.fault.lifted:
+			n, err := w.ResponseWriter.Write(p[i:])
+			return i + n, err
+		case <-w.request.Context().Done():
+			return i, w.request.Context().Err()
+		case <-tick.C:
+		}
+		_, err := w.ResponseWriter.Write(p[i : i+1])
+		if err == nil {
+			err = http.NewResponseController(w.ResponseWriter).Flush()
+		}
+		if err != nil {
+			return i, err
+		}
+	}
+	return len(p), nil
 }
 
 func (w *faultyWriter) strike() {
@@ -160,7 +196,7 @@ func (w *faultyWriter) strike() {
 		w.fault.then.Do(w.fault.Then)
 	}
 	switch w.fault.End {
-	case Finish, Short:
+	case Finish, Short, Trickle:
 	case Cut:
 		panic(http.ErrAbortHandler)
 	case Reset:

@@ -68,11 +68,11 @@ func Start(ctx context.Context, cfg Config) (*Host, error) {
 		return nil, errors.Join(err, listener.Close())
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/dav/", host.counters.count(host.dav(provider.Crypto())))
+	mux.Handle("/dav/", host.dav(provider.Crypto()))
 	mux.Handle("/oidc/login", host.login(provider))
-	mux.Handle("/oidc/", host.counters.count(http.StripPrefix("/oidc", provider)))
+	mux.Handle("/oidc/", http.StripPrefix("/oidc", provider))
 	host.server = &http.Server{
-		Handler:           mux,
+		Handler:           host.counters.count(mux),
 		ReadHeaderTimeout: 10 * time.Second,
 		// What goes wrong on purpose is nothing to report.
 		ErrorLog: log.New(io.Discard, "", 0),

@@ -3,6 +3,7 @@ package oldest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,8 +12,7 @@ import (
 	"testing"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/api"
-	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/contract"
-	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/rest"
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/embedded"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/sample"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/stack"
 )
@@ -24,23 +24,29 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestMainJob connects, lists, attaches, and asks for the health.
-func TestMainJob(t *testing.T) {
+// readSeconds is how long this server gives a request, which is less than its default of 300.
+const readSeconds = 12
+
+// TestOldest shares one server among all that is tried on it.
+func TestOldest(t *testing.T) {
 	bundle := os.Getenv("FILEHOST_ATTACH_BUNDLE")
 	if bundle == "" {
 		t.Fatal("FILEHOST_ATTACH_BUNDLE must name the plugin's bundle; `make e2e` builds it and sets this")
 	}
 	site, err := stack.Up(t.Context(), stack.Config{
-		Version: "9.9", Dir: t.TempDir(), Bundle: bundle, Scanner: true, Tree: sample.WriteSmall,
+		Version: "9.9", Dir: t.TempDir(), Bundle: bundle, Scanner: true, Tree: sample.WriteSmall, ReadSeconds: readSeconds,
 		Say: func(line string) { fmt.Fprintln(os.Stderr, line) },
 	})
 	must(t, err)
 	t.Cleanup(func() { must(t, site.Down()) })
 	must(t, site.Connect(t.Context(), site.User, "alice"))
-	client := api.Client{Client: rest.New(site.BaseURL(), site.User.Token)}
-	client.HTTP.Transport, err = contract.New("../../assets/openapi.yaml", site.BaseURL(), new(http.Transport))
-	must(t, err)
+	t.Run("the main job", func(t *testing.T) { testMainJob(t, site) })
+	t.Run("a source slower than the server's patience", func(t *testing.T) { testSlowSource(t, site) })
+}
 
+// testMainJob lists, attaches, and asks for the health.
+func testMainJob(t *testing.T, site *stack.Stack) {
+	client := site.Plugin(site.User)
 	page, err := client.List(t.Context(), url.Values{"path": {sample.HostileFolder}})
 	must(t, err)
 	if len(page.Entries) != len(sample.HostileNames) {
@@ -70,6 +76,34 @@ func TestMainJob(t *testing.T) {
 	if health.Status != "pass" {
 		t.Errorf("health is %+v", health)
 	}
+}
+
+// testSlowSource copies a file whose bytes come too slowly, though never not at all: the plugin gives
+// up before the server would cut the request without a word.
+func testSlowSource(t *testing.T, site *stack.Stack) {
+	const slow = sample.KindsFolder + "/" + sample.PartFile
+	defer site.Host.Fault(embedded.Fault{User: "alice", Path: slow, End: embedded.Trickle})()
+	before := posts(t, site)
+	_, err := site.Plugin(site.User).Attach(t.Context(), api.Attachment{
+		ChannelID: site.ChannelID, Items: []api.Item{{Path: slow}},
+	})
+	var problem *api.Problem
+	if !errors.As(err, &problem) || problem.Code != "timeout" || problem.StatusCode != http.StatusGatewayTimeout {
+		t.Errorf("got %v, want 504 timeout", err)
+	}
+	if after := posts(t, site); after != before {
+		t.Error("something was posted")
+	}
+}
+
+// posts counts the posts that users have made in the channel.
+func posts(t *testing.T, site *stack.Stack) int {
+	t.Helper()
+	var channel struct {
+		Posts int `json:"total_msg_count"`
+	}
+	must(t, site.Admin.Get(t.Context(), "/api/v4/channels/"+site.ChannelID, &channel))
+	return channel.Posts
 }
 
 func download(t *testing.T, site *stack.Stack, id string) []byte {

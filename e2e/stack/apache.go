@@ -71,7 +71,7 @@ func StartApache(ctx context.Context, user, password string, tree func(dir strin
 			return nil, err
 		}
 	}
-	if err := errors.Join(server.configure(address, user, password), tree(filepath.Join(server.dir, "files"))); err != nil {
+	if err := errors.Join(server.configure(address, user, password), tree(server.Dir())); err != nil {
 		return nil, err
 	}
 	server.process, err = start(command{
@@ -123,6 +123,9 @@ func (a *Apache) configure(address, user, password string) error {
 		os.WriteFile(filepath.Join(a.dir, "apache.conf"), []byte(config), 0o644),
 	)
 }
+
+// Dir is where the files lie on disk.
+func (a *Apache) Dir() string { return filepath.Join(a.dir, "files") }
 
 // Stop ends the server and removes its files.
 func (a *Apache) Stop() error {

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,11 +22,17 @@ type Mattermost struct {
 	// URL is the site URL.
 	URL string
 	dir string
+	// config is the path of the file that the server keeps its configuration in.
+	config string
 }
 
 // siteConfig is what a server is started with.
 type siteConfig struct {
-	Program, Dir, Address, DSN string
+	Program, Dir, DSN string
+	// Address is where the server listens, URL where it is found: the same, unless something stands before it.
+	Address, URL string
+	// ReadSeconds is ServiceSettings.ReadTimeout; zero means the server's default.
+	ReadSeconds int
 }
 
 func startMattermost(ctx context.Context, cfg siteConfig) (*Mattermost, error) {
@@ -37,11 +44,14 @@ func startMattermost(ctx context.Context, cfg siteConfig) (*Mattermost, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := &Mattermost{Program: cfg.Program, URL: "http://" + cfg.Address, dir: sockets}
+	server := &Mattermost{Program: cfg.Program, URL: cfg.URL, dir: sockets, config: filepath.Join(cfg.Dir, "config.json")}
+	if err := writeChangeable(server.config, cfg); err != nil {
+		return nil, err
+	}
 	server.process, err = start(command{
 		Name: "mattermost", Dir: cfg.Dir,
-		Args: []string{cfg.Program, "server", "--config", filepath.Join(cfg.Dir, "config.json")},
-		Env:  serverEnv(cfg, server.URL, filepath.Join(sockets, "local.socket")),
+		Args: []string{cfg.Program, "server", "--config", server.config},
+		Env:  serverEnv(cfg, filepath.Join(sockets, "local.socket")),
 	})
 	if err != nil {
 		return nil, err
@@ -52,12 +62,24 @@ func startMattermost(ctx context.Context, cfg siteConfig) (*Mattermost, error) {
 	})
 }
 
-func serverEnv(cfg siteConfig, siteURL, socket string) []string {
+// writeChangeable writes those settings that a test may change while the server runs: what the
+// environment says can't be.
+func writeChangeable(file string, cfg siteConfig) error {
+	settings := map[string]any{"ListenAddress": cfg.Address, "SiteURL": cfg.URL}
+	if cfg.ReadSeconds != 0 {
+		settings["ReadTimeout"] = cfg.ReadSeconds
+	}
+	content, err := json.Marshal(map[string]any{"ServiceSettings": settings})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, content, 0o600)
+}
+
+func serverEnv(cfg siteConfig, socket string) []string {
 	settings := map[string]string{
 		"SQLSETTINGS_DRIVERNAME":                     "postgres",
 		"SQLSETTINGS_DATASOURCE":                     cfg.DSN,
-		"SERVICESETTINGS_LISTENADDRESS":              cfg.Address,
-		"SERVICESETTINGS_SITEURL":                    siteURL,
 		"SERVICESETTINGS_ENABLELOCALMODE":            "true",
 		"SERVICESETTINGS_LOCALMODESOCKETLOCATION":    socket,
 		"SERVICESETTINGS_ENABLESECURITYFIXALERT":     "false",
@@ -93,6 +115,19 @@ func serverEnv(cfg siteConfig, siteURL, socket string) []string {
 
 // LogFile is where the server writes what it and its plugins log.
 func (m *Mattermost) LogFile() string { return m.process.log }
+
+// SavedSettings are a plugin's settings as the server keeps them, secrets included.
+func (m *Mattermost) SavedSettings(pluginID string) (map[string]any, error) {
+	content, err := os.ReadFile(m.config)
+	if err != nil {
+		return nil, err
+	}
+	var saved struct {
+		PluginSettings struct{ Plugins map[string]map[string]any }
+	}
+	err = json.Unmarshal(content, &saved)
+	return saved.PluginSettings.Plugins[pluginID], err
+}
 
 // Group is the process group of the server and its plugins.
 func (m *Mattermost) Group() int { return m.process.cmd.Process.Pid }

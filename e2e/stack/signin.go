@@ -12,9 +12,14 @@ import (
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/rest"
 )
 
-// Plugin is the plugin's API as the account.
+// Plugin is the plugin's API as the account, held to its contract; nil is nobody.
 func (s *Stack) Plugin(account *Account) api.Client {
-	return api.Client{Client: rest.New(s.BaseURL(), account.Token)}
+	client := rest.New(s.BaseURL(), "")
+	client.HTTP.Transport = s.Transport
+	if account != nil {
+		client.Token = account.Token
+	}
+	return api.Client{Client: client}
 }
 
 // Connect connects the account to hostUser's files on the embedded host through the host's real

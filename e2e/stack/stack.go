@@ -9,18 +9,23 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/contract"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/embedded"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/rest"
 )
 
 // PluginID is the id of the plugin under test.
 const PluginID = "filehost-attach"
+
+// apiPath is where its API lies below the site URL.
+const apiPath = "/plugins/" + PluginID + "/api"
 
 // hostUsers have accounts at the embedded host.
 var hostUsers = []string{"alice", "bob", "carol"}
@@ -43,6 +48,11 @@ type Config struct {
 	// Settings configure the plugin for a file host that runs elsewhere; nil means the embedded
 	// host, which is not started otherwise.
 	Settings map[string]any
+	// Proxy puts a proxy before the server that holds to the contract what others than the harness
+	// send to the plugin, browsers above all. Down fails when something broke it.
+	Proxy bool
+	// ReadSeconds is the server's ServiceSettings.ReadTimeout; zero means its default.
+	ReadSeconds int
 	// Say takes lines of progress.
 	Say func(string)
 }
@@ -55,9 +65,12 @@ type Stack struct {
 	// Admin is the system admin; User and User2 are members of the team and the channel.
 	Admin, User, User2 *Account
 	TeamID, ChannelID  string
+	// Transport holds all traffic with the plugin to its contract.
+	Transport http.RoundTripper
 
 	lock     *os.File
 	postgres *Postgres
+	proxy    *proxy
 	settings map[string]any
 	clientID string
 	secret   string
@@ -123,14 +136,13 @@ func (s *Stack) startServers(ctx context.Context, cfg Config) (scannerBundle str
 	if err != nil {
 		return "", err
 	}
-	address, err := freeAddress(ctx)
+	site, err := s.newSite(ctx, cfg)
 	if err != nil {
 		return "", err
 	}
-	var program string
 	group, parallel := errgroup.WithContext(ctx)
 	if cfg.Settings == nil {
-		group.Go(func() error { return s.startHost(parallel, cfg, "http://"+address) })
+		group.Go(func() error { return s.startHost(parallel, cfg, site.URL) })
 	}
 	group.Go(func() (err error) {
 		cfg.Say("starting PostgreSQL")
@@ -138,7 +150,7 @@ func (s *Stack) startServers(ctx context.Context, cfg Config) (scannerBundle str
 		return err
 	})
 	group.Go(func() (err error) {
-		if program, err = build.mattermost(parallel, cfg.Version); err == nil && cfg.Scanner {
+		if site.Program, err = build.mattermost(parallel, cfg.Version); err == nil && cfg.Scanner {
 			scannerBundle, err = build.scanner(parallel, cfg.Dir)
 		}
 		return err
@@ -147,10 +159,36 @@ func (s *Stack) startServers(ctx context.Context, cfg Config) (scannerBundle str
 		return "", err
 	}
 	cfg.Say("starting Mattermost " + cfg.Version)
-	s.Mattermost, err = startMattermost(ctx, siteConfig{
-		Program: program, Dir: filepath.Join(cfg.Dir, "mattermost"), Address: address, DSN: s.postgres.DSN(),
-	})
+	site.DSN = s.postgres.DSN()
+	s.Mattermost, err = startMattermost(ctx, site)
 	return scannerBundle, err
+}
+
+// newSite chooses the server's addresses, and puts the proxy before it if one is wanted.
+func (s *Stack) newSite(ctx context.Context, cfg Config) (siteConfig, error) {
+	site := siteConfig{Dir: filepath.Join(cfg.Dir, "mattermost"), ReadSeconds: cfg.ReadSeconds}
+	var err error
+	if site.Address, err = freeAddress(ctx); err != nil {
+		return site, err
+	}
+	site.URL = "http://" + site.Address
+	if cfg.Proxy {
+		if s.proxy, err = startProxy(ctx, site.URL); err != nil {
+			return site, err
+		}
+		site.URL = s.proxy.URL
+	}
+	s.Transport, err = newContract(site.URL)
+	return site, err
+}
+
+// newContract holds to the contract what is sent to the plugin of the site at siteURL.
+func newContract(siteURL string) (*contract.Transport, error) {
+	root, err := Root()
+	if err != nil {
+		return nil, err
+	}
+	return contract.New(filepath.Join(root, "assets", "openapi.yaml"), siteURL+apiPath, new(http.Transport))
 }
 
 func (s *Stack) startHost(ctx context.Context, cfg Config, siteURL string) (err error) {
@@ -162,7 +200,7 @@ func (s *Stack) startHost(ctx context.Context, cfg Config, siteURL string) (err 
 	s.Host, err = embedded.Start(ctx, embedded.Config{
 		Root: filepath.Join(cfg.Dir, "files"), Users: users,
 		ClientID: s.clientID, ClientSecret: s.secret,
-		RedirectURIs: []string{siteURL + "/plugins/" + PluginID + "/api/connection/callback/default"},
+		RedirectURIs: []string{siteURL + apiPath + "/connection/callback/default"},
 	})
 	if err != nil || cfg.Tree == nil {
 		return err
@@ -188,6 +226,7 @@ func (s *Stack) populate(ctx context.Context) (err error) {
 		return err
 	}
 	for _, member := range []*Account{s.User, s.User2} {
+		member.Browser.Transport = s.Transport
 		if err := s.Admin.JoinTeam(ctx, s.TeamID, member); err != nil {
 			return err
 		}
@@ -199,7 +238,7 @@ func (s *Stack) populate(ctx context.Context) (err error) {
 }
 
 // BaseURL is where the plugin's API lies.
-func (s *Stack) BaseURL() string { return s.Mattermost.URL + "/plugins/" + PluginID + "/api" }
+func (s *Stack) BaseURL() string { return s.Mattermost.URL + apiPath }
 
 // EmbeddedSettings configure the plugin for the embedded host, with sign-in by OAuth.
 func (s *Stack) EmbeddedSettings() map[string]any {
@@ -244,6 +283,9 @@ func (s *Stack) Down() error {
 	var errs []error
 	if s.Mattermost != nil {
 		errs = append(errs, s.Mattermost.Stop())
+	}
+	if s.proxy != nil {
+		errs = append(errs, s.proxy.Stop())
 	}
 	if s.Host != nil {
 		errs = append(errs, s.Host.Close())

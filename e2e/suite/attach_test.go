@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +18,7 @@ import (
 
 func attach(t *testing.T, attachment api.Attachment) api.Attached {
 	t.Helper()
-	attached, err := as(t, site.User).Attach(t.Context(), attachment)
+	attached, err := site.Plugin(site.User).Attach(t.Context(), attachment)
 	must(t, err)
 	return attached
 }
@@ -120,7 +123,7 @@ func TestAttachKinds(t *testing.T) {
 
 func TestAttachRefusesAnEmptyFile(t *testing.T) {
 	before := posted(t, site.ChannelID)
-	_, err := as(t, site.User).Attach(t.Context(), copies(sample.KindsFolder+"/"+sample.EmptyFile))
+	_, err := site.Plugin(site.User).Attach(t.Context(), copies(sample.KindsFolder+"/"+sample.EmptyFile))
 	wantProblem(t, err, "invalid_request", 400)
 	if after := posted(t, site.ChannelID); after != before {
 		t.Error("something was posted")
@@ -147,7 +150,7 @@ func TestAttachTellsEachItem(t *testing.T) {
 
 func TestAttachAllFailed(t *testing.T) {
 	before := posted(t, site.ChannelID)
-	_, err := as(t, site.User).Attach(t.Context(), copies("/nowhere.txt", "/Kinds"))
+	_, err := site.Plugin(site.User).Attach(t.Context(), copies("/nowhere.txt", "/Kinds"))
 	wantProblem(t, err, "not_found", 404)
 	if after := posted(t, site.ChannelID); after != before {
 		t.Error("something was posted")
@@ -158,7 +161,7 @@ func TestAttachChecksTheETag(t *testing.T) {
 	path := addFile(t, []byte("as listed"))
 	attachment := copies(path)
 	attachment.Items[0].ETag = `"another"`
-	_, err := as(t, site.User).Attach(t.Context(), attachment)
+	_, err := site.Plugin(site.User).Attach(t.Context(), attachment)
 	wantProblem(t, err, "changed", 412)
 	for _, entry := range list(t, in("/", "type", "file")).Entries {
 		if entry.Path == path {
@@ -172,31 +175,64 @@ func TestAttachRefusesBadRequests(t *testing.T) {
 	eleven := slices.Repeat([]string{"/Welcome.txt"}, 11)
 	long := copies("/Welcome.txt")
 	long.Message = strings.Repeat("x", 16384)
-	link := copies("/Welcome.txt")
-	link.As = "link"
 	tests := map[string]struct {
 		attachment api.Attachment
 		code       string
 		status     int
 	}{
-		"no items":          {copies(), "invalid_request", 400},
-		"too many items":    {copies(eleven...), "too_large", 413},
-		"too long a text":   {long, "too_large", 413},
-		"no channel":        {api.Attachment{Items: long.Items}, "invalid_request", 400},
-		"a way out":         {copies("/../bob/secret.txt"), "invalid_request", 400},
-		"what can't be yet": {link, "unsupported", 422},
+		"no items":        {copies(), "invalid_request", 400},
+		"too many items":  {copies(eleven...), "too_large", 413},
+		"too long a text": {long, "too_large", 413},
+		"no channel":      {api.Attachment{Items: long.Items}, "invalid_request", 400},
+		"a way out":       {copies("/../bob/secret.txt"), "invalid_request", 400},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := as(t, site.User).Attach(t.Context(), test.attachment)
+			_, err := site.Plugin(site.User).Attach(t.Context(), test.attachment)
 			wantProblem(t, err, test.code, test.status)
+		})
+	}
+}
+
+// TestAttachRefusesWhatCannotBeYet shows that what the contract has and this version hasn't is
+// refused, never ignored: a caller relies on what he asks for.
+func TestAttachRefusesWhatCannotBeYet(t *testing.T) {
+	tests := map[string]struct {
+		more   map[string]any
+		header http.Header
+	}{
+		"a link":               {map[string]any{"as": "link"}, nil},
+		"a link with its kind": {map[string]any{"as": "link", "link": map[string]any{"audience": "internal"}}, nil},
+		"a draft":              {map[string]any{"as": "draft"}, nil},
+		"a dry run":            {map[string]any{"dry_run": true}, nil},
+		"an idempotency key":   {nil, http.Header{"Idempotency-Key": {"once"}}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			body := map[string]any{"channel_id": site.ChannelID, "items": []any{map[string]any{"path": "/Welcome.txt"}}}
+			maps.Copy(body, test.more)
+			encoded, err := json.Marshal(body)
+			must(t, err)
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, site.BaseURL()+"/attach", bytes.NewReader(encoded))
+			must(t, err)
+			maps.Copy(request.Header, test.header)
+			request.Header.Set("Content-Type", "application/json")
+			before := posted(t, site.ChannelID)
+			response, err := site.Plugin(site.User).Send(request)
+			if err == nil {
+				must(t, response.Body.Close())
+			}
+			wantProblem(t, api.AsProblem(err), "unsupported", 422)
+			if after := posted(t, site.ChannelID); after != before {
+				t.Error("something was posted")
+			}
 		})
 	}
 }
 
 func TestAttachKeepsTheLimit(t *testing.T) {
 	configure(t, map[string]any{"maxcopymb": 1})
-	_, err := as(t, site.User).Attach(t.Context(), copies(sample.KindsFolder+"/"+sample.PartFile))
+	_, err := site.Plugin(site.User).Attach(t.Context(), copies(sample.KindsFolder+"/"+sample.PartFile))
 	problem := wantProblem(t, err, "too_large", 413)
 	if problem.Details["limit"] != float64(1<<20) || problem.Details["limit_owner"] != "plugin" || problem.Details["actual"] != float64(sample.PartSize) {
 		t.Errorf("details are %v", problem.Details)
@@ -218,7 +254,7 @@ func TestScannerSeesEveryByte(t *testing.T) {
 
 func TestScannerRefuses(t *testing.T) {
 	before := posted(t, site.ChannelID)
-	_, err := as(t, site.User).Attach(t.Context(), copies(addFile(t, []byte("x"+stack.ScannerMarker))))
+	_, err := site.Plugin(site.User).Attach(t.Context(), copies(addFile(t, []byte("x"+stack.ScannerMarker))))
 	problem := wantProblem(t, err, "forbidden", 403)
 	if !strings.Contains(problem.Message, "the scanner refuses this file") {
 		t.Errorf("the message doesn't say why: %s", problem.Message)

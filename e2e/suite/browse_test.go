@@ -20,13 +20,13 @@ func names(entries []api.Entry) []string {
 
 func list(t *testing.T, query url.Values) api.Page {
 	t.Helper()
-	page, err := as(t, site.User).List(t.Context(), query)
+	page, err := site.Plugin(site.User).List(t.Context(), query)
 	must(t, err)
 	return page
 }
 
 func TestListRoot(t *testing.T) {
-	page, err := as(t, site.User).List(t.Context(), nil)
+	page, err := site.Plugin(site.User).List(t.Context(), nil)
 	must(t, err)
 	if page.Folder == nil || page.Folder.Path != "/" || page.Folder.Kind != "folder" {
 		t.Errorf("folder is %+v", page.Folder)
@@ -57,7 +57,7 @@ func TestListKeepsHostileNames(t *testing.T) {
 
 func TestListByID(t *testing.T) {
 	nested := list(t, in(sample.NestedFolder))
-	again, err := as(t, site.User).List(t.Context(), url.Values{"id": {nested.Folder.ID}})
+	again, err := site.Plugin(site.User).List(t.Context(), url.Values{"id": {nested.Folder.ID}})
 	must(t, err)
 	if !slices.Equal(names(again.Entries), []string{"plan.md"}) {
 		t.Errorf("listed %q", names(again.Entries))
@@ -108,7 +108,7 @@ func TestListSorts(t *testing.T) {
 
 // TestListPages walks the folder of 10,000 entries to its end.
 func TestListPages(t *testing.T) {
-	client, query, next := as(t, site.User), in(sample.ManyFolder, "limit", "1000"), 0
+	client, query, next := site.Plugin(site.User), in(sample.ManyFolder, "limit", "1000"), 0
 	for pages := 1; ; pages++ {
 		page, err := client.List(t.Context(), query)
 		must(t, err)
@@ -133,15 +133,15 @@ func TestListPages(t *testing.T) {
 
 func TestCursorIsBound(t *testing.T) {
 	cursor := list(t, in(sample.ManyFolder, "limit", "2")).NextCursor
-	stranger := as(t, newConnected(t, "alice"))
+	stranger := site.Plugin(newConnected(t, "alice"))
 	tests := map[string]struct {
 		client api.Client
 		query  url.Values
 	}{
 		"to its user":   {stranger, in(sample.ManyFolder, "limit", "2", "cursor", cursor)},
-		"to its folder": {as(t, site.User), in(sample.KindsFolder, "limit", "2", "cursor", cursor)},
-		"to its order":  {as(t, site.User), in(sample.ManyFolder, "limit", "2", "order", "desc", "cursor", cursor)},
-		"to our seal":   {as(t, site.User), in(sample.ManyFolder, "limit", "2", "cursor", "AAAA"+cursor[4:])},
+		"to its folder": {site.Plugin(site.User), in(sample.KindsFolder, "limit", "2", "cursor", cursor)},
+		"to its order":  {site.Plugin(site.User), in(sample.ManyFolder, "limit", "2", "order", "desc", "cursor", cursor)},
+		"to our seal":   {site.Plugin(site.User), in(sample.ManyFolder, "limit", "2", "cursor", "AAAA"+cursor[4:])},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -171,7 +171,7 @@ func TestListRefusesBadQueries(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := as(t, site.User).List(t.Context(), test.query)
+			_, err := site.Plugin(site.User).List(t.Context(), test.query)
 			problem := wantProblem(t, err, "invalid_request", 400)
 			if test.field != "" && problem.Details["field"] != test.field {
 				t.Errorf("details are %v, want the field %s", problem.Details, test.field)
@@ -181,13 +181,13 @@ func TestListRefusesBadQueries(t *testing.T) {
 }
 
 func TestListNotFound(t *testing.T) {
-	_, err := as(t, site.User).List(t.Context(), in("/nowhere"))
+	_, err := site.Plugin(site.User).List(t.Context(), in("/nowhere"))
 	wantProblem(t, err, "not_found", 404)
 }
 
 // TestListIsTheUsersOwn shows that what one user may see is no other's.
 func TestListIsTheUsersOwn(t *testing.T) {
-	page, err := as(t, newConnected(t, "bob")).List(t.Context(), in("/"))
+	page, err := site.Plugin(newConnected(t, "bob")).List(t.Context(), in("/"))
 	must(t, err)
 	if len(page.Entries) != 0 {
 		t.Errorf("bob sees %q", names(page.Entries))

@@ -37,7 +37,7 @@ func TestBrokenStreams(t *testing.T) {
 			}
 			defer site.Host.Fault(test.fault)()
 			before := posted(t, site.ChannelID)
-			_, err := as(t, site.User).Attach(t.Context(), copies(path))
+			_, err := site.Plugin(site.User).Attach(t.Context(), copies(path))
 			wantProblem(t, err, test.code, test.status)
 			if after := posted(t, site.ChannelID); after != before {
 				t.Error("something was posted")
@@ -90,7 +90,7 @@ func TestBrokenListing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			test.fault.User, test.fault.Method = "alice", "PROPFIND"
 			defer site.Host.Fault(test.fault)()
-			_, err := as(t, site.User).List(t.Context(), in(sample.ManyFolder))
+			_, err := site.Plugin(site.User).List(t.Context(), in(sample.ManyFolder))
 			wantProblem(t, err, test.code, test.status)
 		})
 	}

@@ -7,38 +7,15 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/api"
-	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/contract"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/rest"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/stack"
 )
-
-// checked gives a transport that holds all traffic with the plugin to its contract.
-func checked(t *testing.T) http.RoundTripper {
-	t.Helper()
-	transport, err := contract.New(filepath.Join("..", "..", "assets", "openapi.yaml"), site.BaseURL(), new(http.Transport))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return transport
-}
-
-// as is the plugin's API as the account; nil is nobody.
-func as(t *testing.T, account *stack.Account) api.Client {
-	t.Helper()
-	client := rest.New(site.BaseURL(), "")
-	client.HTTP.Transport = checked(t)
-	if account != nil {
-		client.Token = account.Token
-	}
-	return api.Client{Client: client}
-}
 
 // newAccount makes a user who is in the team and the channel and connected to nothing.
 func newAccount(t *testing.T) *stack.Account {
@@ -48,7 +25,7 @@ func newAccount(t *testing.T) *stack.Account {
 	must(t, site.Admin.JoinTeam(t.Context(), site.TeamID, account))
 	must(t, site.Admin.JoinChannel(t.Context(), site.ChannelID, account))
 	// The sign-in's way through the plugin is held to the contract too.
-	account.Browser.Transport = checked(t)
+	account.Browser.Transport = site.Transport
 	return account
 }
 
@@ -115,6 +92,22 @@ func readPost(t *testing.T, id string) post {
 	var p post
 	must(t, site.Admin.Get(t.Context(), "/api/v4/posts/"+id, &p))
 	return p
+}
+
+// postsIn counts the posts in a channel that are no messages of the system's own, such as of who left.
+func postsIn(t *testing.T, channelID string) int {
+	t.Helper()
+	var list struct {
+		Posts map[string]struct{ Type string }
+	}
+	must(t, site.Admin.Get(t.Context(), "/api/v4/channels/"+channelID+"/posts", &list))
+	count := 0
+	for _, p := range list.Posts {
+		if p.Type == "" {
+			count++
+		}
+	}
+	return count
 }
 
 // fileInfo is what Mattermost knows of a file.

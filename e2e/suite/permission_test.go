@@ -39,7 +39,7 @@ func TestAttachChecksMattermostsPermissions(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			before := site.Host.Counts().Gets
-			_, err := as(t, site.User).Attach(t.Context(), test.attachment)
+			_, err := site.Plugin(site.User).Attach(t.Context(), test.attachment)
 			wantProblem(t, err, test.code, test.status)
 			if after := site.Host.Counts().Gets; after != before {
 				t.Error("the file was read all the same")
@@ -61,12 +61,12 @@ func TestAttachObeysTheUploadSwitch(t *testing.T) {
 	}
 	set(false)
 	defer set(true)
-	_, err := as(t, site.User).Attach(t.Context(), copies("/Welcome.txt"))
+	_, err := site.Plugin(site.User).Attach(t.Context(), copies("/Welcome.txt"))
 	wantProblem(t, err, "forbidden", 403)
 }
 
 func TestNothingWithoutASession(t *testing.T) {
-	nobody := as(t, nil)
+	nobody := site.Plugin(nil)
 	calls := map[string]func() error{
 		"files":      func() error { _, err := nobody.List(t.Context(), in("/")); return err },
 		"attach":     func() error { _, err := nobody.Attach(t.Context(), copies("/Welcome.txt")); return err },
@@ -83,8 +83,8 @@ func TestNothingWithoutASession(t *testing.T) {
 func TestNotConnected(t *testing.T) {
 	stranger := newAccount(t)
 	calls := map[string]func() error{
-		"files":  func() error { _, err := as(t, stranger).List(t.Context(), in("/")); return err },
-		"attach": func() error { _, err := as(t, stranger).Attach(t.Context(), copies("/Welcome.txt")); return err },
+		"files":  func() error { _, err := site.Plugin(stranger).List(t.Context(), in("/")); return err },
+		"attach": func() error { _, err := site.Plugin(stranger).Attach(t.Context(), copies("/Welcome.txt")); return err },
 	}
 	for name, call := range calls {
 		t.Run(name, func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestNoOtherPluginActsAsAUser(t *testing.T) {
 }
 
 func TestWrongRoutesAndMethods(t *testing.T) {
-	user := as(t, site.User)
+	user := site.Plugin(site.User)
 	wantProblem(t, api.AsProblem(user.Get(t.Context(), "/nothing", nil)), "not_found", 404)
 	wantProblem(t, api.AsProblem(user.Put(t.Context(), "/files", nil, nil)), "method_not_allowed", 405)
 	wantProblem(t, api.AsProblem(user.Post(t.Context(), "/attach", "no object", nil)), "invalid_request", 400)
@@ -125,7 +125,7 @@ func TestAttachLimitsCopiesAtOnce(t *testing.T) {
 		User: "alice", Path: path, After: 1000, End: embedded.Stall, Then: func() { close(reached) },
 	})
 	defer lift()
-	client, first := as(t, site.User), make(chan error, 1)
+	client, first := site.Plugin(site.User), make(chan error, 1)
 	go func() {
 		_, err := client.Attach(t.Context(), copies(path))
 		first <- err
@@ -138,4 +138,34 @@ func TestAttachLimitsCopiesAtOnce(t *testing.T) {
 	}
 	lift()
 	must(t, <-first)
+}
+
+// TestAttachAfterLeaving removes the user from the channel while his copy is under way.
+func TestAttachAfterLeaving(t *testing.T) {
+	configure(t, map[string]any{"stallseconds": 60})
+	channelID := newChannel(t, site.User)
+	path := addFile(t, make([]byte, 1<<20))
+	reached := make(chan struct{})
+	lift := site.Host.Fault(embedded.Fault{
+		User: "alice", Path: path, After: 1000, End: embedded.Stall, Then: func() { close(reached) },
+	})
+	defer lift()
+	attachment := copies(path)
+	attachment.ChannelID = channelID
+	client, result := site.Plugin(site.User), make(chan error, 1)
+	go func() {
+		_, err := client.Attach(t.Context(), attachment)
+		result <- err
+	}()
+	select {
+	case <-reached:
+	case err := <-result:
+		t.Fatalf("the copy ended before it began: %v", err)
+	}
+	must(t, site.Admin.Delete(t.Context(), "/api/v4/channels/"+channelID+"/members/"+site.User.ID))
+	lift()
+	wantProblem(t, <-result, "forbidden", 403)
+	if got := postsIn(t, channelID); got != 0 {
+		t.Errorf("%d posts of one who has left", got)
+	}
 }

@@ -1,16 +1,23 @@
 package suite
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/api"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/sample"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/stack"
 )
 
-// TestApache does the main job against a WebDAV server of quite another make, with a password.
-func TestApache(t *testing.T) {
-	const user, password = "dora", "pass:word ü"
-	apache, err := stack.StartApache(t.Context(), user, password, sample.WriteSmall)
+const apacheUser, apachePassword = "dora", "pass:word ü"
+
+// useApache has the plugin work with a WebDAV server of quite another make for one test, and gives
+// a user who is not connected there.
+func useApache(t *testing.T) (*stack.Apache, api.Client) {
+	t.Helper()
+	apache, err := stack.StartApache(t.Context(), apacheUser, apachePassword, sample.WriteSmall)
 	if apache != nil {
 		t.Cleanup(func() {
 			if err := apache.Stop(); err != nil {
@@ -20,23 +27,26 @@ func TestApache(t *testing.T) {
 	}
 	must(t, err)
 	configure(t, map[string]any{"hosturl": apache.URL, "signin": "password", "oauthissuer": ""})
-	account := newAccount(t)
-	client := as(t, account)
+	return apache, site.Plugin(newAccount(t))
+}
 
-	_, err = client.Authorize(t.Context())
+// TestApache does the main job there, with a password.
+func TestApache(t *testing.T) {
+	_, client := useApache(t)
+	_, err := client.Authorize(t.Context())
 	wantProblem(t, err, "unsupported", 422)
-	_, err = client.ConnectWithPassword(t.Context(), user, "wrong")
+	_, err = client.ConnectWithPassword(t.Context(), apacheUser, "wrong")
 	if err == nil {
 		t.Error("a wrong password was good")
 	}
-	connection, err := client.ConnectWithPassword(t.Context(), user, password)
+	connection, err := client.ConnectWithPassword(t.Context(), apacheUser, apachePassword)
 	must(t, err)
-	if connection.State != "connected" || connection.Method != "password" || connection.Account != user {
+	if connection.State != "connected" || connection.Method != "password" || connection.Account != apacheUser {
 		t.Errorf("the connection is %+v", connection)
 	}
 
 	// Who is connected to the embedded host must not send its credential here.
-	_, err = as(t, site.User).List(t.Context(), in("/"))
+	_, err = site.Plugin(site.User).List(t.Context(), in("/"))
 	wantProblem(t, err, "not_connected", 424)
 
 	page, err := client.List(t.Context(), in(sample.HostileFolder))
@@ -57,4 +67,44 @@ func TestApache(t *testing.T) {
 	must(t, client.Disconnect(t.Context()))
 	_, err = client.List(t.Context(), in("/"))
 	wantProblem(t, err, "not_connected", 424)
+}
+
+// TestApacheFreshFile attaches a file that was written a moment ago: Apache calls its ETag weak, and
+// a second later strong, though nothing has changed.
+func TestApacheFreshFile(t *testing.T) {
+	apache, client := useApache(t)
+	_, err := client.ConnectWithPassword(t.Context(), apacheUser, apachePassword)
+	must(t, err)
+	const name, content = "fresh.txt", "written a moment ago"
+	file := filepath.Join(apache.Dir(), name)
+	listed := func() api.Item {
+		page, err := client.List(t.Context(), in("/", "type", "file"))
+		must(t, err)
+		for _, entry := range page.Entries {
+			if entry.Name == name {
+				return api.Item{Path: entry.Path, ETag: entry.ETag}
+			}
+		}
+		t.Fatal("the file isn't listed")
+		return api.Item{}
+	}
+	wantAttached := func(item api.Item) {
+		t.Helper()
+		attached, err := client.Attach(t.Context(), api.Attachment{ChannelID: site.ChannelID, Items: []api.Item{item}})
+		must(t, err)
+		if got := string(download(t, attached.Items[0].FileID)); got != content {
+			t.Errorf("it arrived as %q", got)
+		}
+	}
+	weak := func(item api.Item) bool { return strings.HasPrefix(item.ETag, "W/") }
+	var fresh api.Item
+	eventually(t, "the file is listed while it is fresh", func() bool {
+		must(t, os.WriteFile(file, []byte(content), 0o644))
+		fresh = listed()
+		return weak(fresh)
+	})
+	wantAttached(fresh)
+	eventually(t, "the ETag is strong", func() bool { return !weak(listed()) })
+	wantAttached(fresh)
+	wantAttached(listed())
 }

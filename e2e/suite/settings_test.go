@@ -11,16 +11,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/stack"
 )
 
 // TestWrongSettings shows that a wrong setting is named to the admin and leaves the plugin standing.
 func TestWrongSettings(t *testing.T) {
 	configureBroken(t, map[string]any{"hosturl": "ftp://files.example.com"})
-	_, err := as(t, site.User).List(t.Context(), in("/"))
+	_, err := site.Plugin(site.User).List(t.Context(), in("/"))
 	wantProblem(t, err, "not_configured", 503)
-	_, err = as(t, site.User).Attach(t.Context(), copies("/Welcome.txt"))
+	_, err = site.Plugin(site.User).Attach(t.Context(), copies("/Welcome.txt"))
 	wantProblem(t, err, "not_configured", 503)
-	health := brokenHealth(t)
+	health := adminHealth(t)
 	if check := health.Checks["configuration"]; health.Status != "fail" || len(check) == 0 || check[0].Status != "fail" || check[0].Output == "" {
 		t.Errorf("an admin sees %+v", health)
 	}
@@ -31,39 +33,67 @@ func TestWrongSettings(t *testing.T) {
 func TestPrivateAddressesAreRefused(t *testing.T) {
 	configure(t, map[string]any{"allowedaddresses": ""})
 	before := site.Host.Counts().Propfinds
-	_, err := as(t, site.User).List(t.Context(), in("/"))
+	_, err := site.Plugin(site.User).List(t.Context(), in("/"))
 	wantProblem(t, err, "host_unavailable", 502)
 	if site.Host.Counts().Propfinds != before {
 		t.Error("the host was asked")
 	}
 }
 
-// TestKeyChange shows that connections outlive a change of the encryption key.
+// TestKeyChange shows that connections outlive a change of the encryption key: at once, and still
+// after the next start, since the plugin keeps the former key.
 func TestKeyChange(t *testing.T) {
-	account := newConnected(t, "bob")
 	// Whatever becomes of the key, the other tests need a connection.
 	t.Cleanup(func() {
 		if err := site.Connect(context.WithoutCancel(t.Context()), site.User, "alice"); err != nil {
 			t.Error(err)
 		}
 	})
-	for range 2 {
-		configure(t, map[string]any{"encryptionkey": rand.Text() + rand.Text()})
-		_, err := as(t, account).List(t.Context(), in("/"))
+	saved := func(name string) any {
+		settings, err := site.Mattermost.SavedSettings(stack.PluginID)
 		must(t, err)
+		return settings[name]
 	}
+	first, second := rand.Text()+rand.Text(), rand.Text()+rand.Text()
+	configure(t, map[string]any{"encryptionkey": first})
+	now, later := newConnected(t, "bob"), newConnected(t, "bob")
+	configure(t, map[string]any{"encryptionkey": second})
+	_, err := site.Plugin(now).List(t.Context(), in("/"))
+	must(t, err)
+	eventually(t, "the former key is kept", func() bool { return saved("previousencryptionkey") == first })
+	if got := saved("encryptionkey"); got != second {
+		t.Errorf("keeping the former key replaced the new one by %q", got)
+	}
+	restartPlugin(t)
+	_, err = site.Plugin(later).List(t.Context(), in("/"))
+	must(t, err)
+}
+
+// restartPlugin starts the plugin anew, with nothing but what it has stored.
+func restartPlugin(t *testing.T) {
+	t.Helper()
+	for _, action := range []string{"disable", "enable"} {
+		must(t, site.Admin.Post(t.Context(), "/api/v4/plugins/"+stack.PluginID+"/"+action, nil, nil))
+	}
+	eventually(t, "the plugin runs again", func() bool {
+		_, err := site.Plugin(site.User).Connection(t.Context())
+		return err == nil
+	})
 }
 
 // TestSecretsAreMasked shows that the server knows which settings to hide from admins and from
 // support packets.
 func TestSecretsAreMasked(t *testing.T) {
-	configure(t, map[string]any{"encryptionkey": "an encryption key that nobody may see"})
+	configure(t, map[string]any{
+		"encryptionkey":         "an encryption key that nobody may see",
+		"previousencryptionkey": "a former key that nobody may see either",
+	})
 	var config struct {
 		PluginSettings struct{ Plugins map[string]map[string]any }
 	}
 	must(t, site.Admin.Get(t.Context(), "/api/v4/config", &config))
 	settings := config.PluginSettings.Plugins["filehost-attach"]
-	for _, name := range []string{"oauthclientsecret", "encryptionkey"} {
+	for _, name := range []string{"oauthclientsecret", "encryptionkey", "previousencryptionkey"} {
 		if value, _ := settings[name].(string); strings.Trim(value, "*") != "" || value == "" {
 			t.Errorf("%s is shown as %q", name, value)
 		}
@@ -107,7 +137,7 @@ func TestBrowserSessionsNeedTheToken(t *testing.T) {
 
 // TestErrorsLeakNothing shows an error as a client of Mattermost's gets it.
 func TestErrorsLeakNothing(t *testing.T) {
-	_, err := as(t, site.User).List(t.Context(), in("/nowhere"))
+	_, err := site.Plugin(site.User).List(t.Context(), in("/nowhere"))
 	problem := wantProblem(t, err, "not_found", 404)
 	encoded, err := json.Marshal(problem)
 	must(t, err)

@@ -17,7 +17,7 @@ import (
 // opened yet.
 func signInUpTo(t *testing.T, account *stack.Account) (callback string) {
 	t.Helper()
-	authorizeURL, err := as(t, account).Authorize(t.Context())
+	authorizeURL, err := site.Plugin(account).Authorize(t.Context())
 	must(t, err)
 	browser := &http.Client{CheckRedirect: func(request *http.Request, _ []*http.Request) error {
 		if strings.HasPrefix(request.URL.String(), site.BaseURL()) {
@@ -47,9 +47,30 @@ func open(t *testing.T, browser *http.Client, address string) (*http.Response, s
 	return response, string(body)
 }
 
+// wantFailedPage opens a callback that must fail: the browser ends at a page that says so with that
+// status, and at an address that holds neither the code nor the state.
+func wantFailedPage(t *testing.T, browser *http.Client, callback string, status int) {
+	t.Helper()
+	response, page := open(t, browser, callback)
+	if response.StatusCode != status || !strings.HasPrefix(response.Header.Get("Content-Type"), "text/html") {
+		t.Errorf("the callback ends with %d, want %d: %s", response.StatusCode, status, page)
+	}
+	at := response.Request.URL
+	if !strings.HasSuffix(at.Path, "/api/connection/failed") {
+		t.Errorf("the callback ends at %s", at)
+	}
+	parsed, err := url.Parse(callback)
+	must(t, err)
+	for _, name := range []string{"code", "state"} {
+		if secret := parsed.Query().Get(name); secret == "" || strings.Contains(at.String(), secret) || at.Query().Has(name) {
+			t.Errorf("the callback %s ends at %s, which still has its %s", callback, at, name)
+		}
+	}
+}
+
 func state(t *testing.T, account *stack.Account) string {
 	t.Helper()
-	connection, err := as(t, account).Connection(t.Context())
+	connection, err := site.Plugin(account).Connection(t.Context())
 	must(t, err)
 	return connection.State
 }
@@ -59,7 +80,7 @@ func stranger(t *testing.T) *http.Client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	must(t, err)
-	return &http.Client{Jar: jar, Transport: checked(t)}
+	return &http.Client{Jar: jar, Transport: site.Transport}
 }
 
 func TestSignIn(t *testing.T) {
@@ -67,7 +88,7 @@ func TestSignIn(t *testing.T) {
 	if got := state(t, account); got != "not_connected" {
 		t.Errorf("before: %s", got)
 	}
-	authorizeURL, err := as(t, account).Authorize(t.Context())
+	authorizeURL, err := site.Plugin(account).Authorize(t.Context())
 	must(t, err)
 	parsed, err := url.Parse(authorizeURL)
 	must(t, err)
@@ -85,7 +106,7 @@ func TestSignIn(t *testing.T) {
 			t.Errorf("%s is %q", name, got)
 		}
 	}
-	connection, err := as(t, account).Connection(t.Context())
+	connection, err := site.Plugin(account).Connection(t.Context())
 	must(t, err)
 	if connection.State != "connected" || connection.Account != "alice" || connection.Method != "oauth" || connection.Host.Kind != "webdav" {
 		t.Errorf("the connection is %+v", connection)
@@ -97,9 +118,7 @@ func TestCallbackIsGoodOnce(t *testing.T) {
 	callback := signInUpTo(t, account)
 	open(t, account.Browser, callback)
 	before := site.Host.Counts().TokenRequests
-	if response, page := open(t, account.Browser, callback); response.StatusCode != http.StatusBadRequest {
-		t.Errorf("a replayed callback got %d: %s", response.StatusCode, page)
-	}
+	wantFailedPage(t, account.Browser, callback, http.StatusBadRequest)
 	if site.Host.Counts().TokenRequests != before {
 		t.Error("a replayed callback reached the token endpoint")
 	}
@@ -108,13 +127,34 @@ func TestCallbackIsGoodOnce(t *testing.T) {
 	}
 }
 
+// TestCallbackLeavesHeadAlone shows that those who look a link up before its reader does, such as
+// scanners of mail, spend nothing.
+func TestCallbackLeavesHeadAlone(t *testing.T) {
+	account := newAccount(t)
+	callback := signInUpTo(t, account)
+	before := site.Host.Counts()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodHead, callback, nil)
+	must(t, err)
+	response, err := account.Browser.Do(request)
+	must(t, err)
+	must(t, response.Body.Close())
+	if response.StatusCode != http.StatusMethodNotAllowed || response.Header.Get("Allow") != http.MethodGet {
+		t.Errorf("HEAD got %d, Allow: %s", response.StatusCode, response.Header.Get("Allow"))
+	}
+	if got := site.Host.Counts().TokenRequests; got != before.TokenRequests {
+		t.Error("HEAD reached the token endpoint")
+	}
+	open(t, account.Browser, callback)
+	if got := state(t, account); got != "connected" {
+		t.Errorf("after a HEAD, the sign-in ends as %s", got)
+	}
+}
+
 func TestCallbackOfAnotherUser(t *testing.T) {
 	victim, attacker := newAccount(t), newAccount(t)
 	callback := signInUpTo(t, attacker)
 	before := site.Host.Counts().TokenRequests
-	if response, page := open(t, victim.Browser, callback); response.StatusCode < 400 {
-		t.Errorf("another user's callback got %d: %s", response.StatusCode, page)
-	}
+	wantFailedPage(t, victim.Browser, callback, http.StatusForbidden)
 	if site.Host.Counts().TokenRequests != before {
 		t.Error("another user's callback reached the token endpoint")
 	}
@@ -133,9 +173,7 @@ func TestCallbackWithForgedState(t *testing.T) {
 	query.Set("state", strings.Repeat("A", 43))
 	callback.RawQuery = query.Encode()
 	before := site.Host.Counts().TokenRequests
-	if response, page := open(t, account.Browser, callback.String()); response.StatusCode != http.StatusBadRequest {
-		t.Errorf("got %d: %s", response.StatusCode, page)
-	}
+	wantFailedPage(t, account.Browser, callback.String(), http.StatusBadRequest)
 	if site.Host.Counts().TokenRequests != before {
 		t.Error("a forged state reached the token endpoint")
 	}
@@ -156,15 +194,15 @@ func TestCallbackWithoutSession(t *testing.T) {
 	if site.Host.Counts().TokenRequests != before {
 		t.Error("the sign-in reached the token endpoint before it was confirmed")
 	}
-	if _, err := as(t, other).Confirm(t.Context(), found[1]); err == nil {
+	if _, err := site.Plugin(other).Confirm(t.Context(), found[1]); err == nil {
 		t.Error("another user's code was good")
 	}
-	connection, err := as(t, account).Confirm(t.Context(), found[1])
+	connection, err := site.Plugin(account).Confirm(t.Context(), found[1])
 	must(t, err)
 	if connection.State != "connected" || connection.Account != "alice" {
 		t.Errorf("the connection is %+v", connection)
 	}
-	if _, err := as(t, account).Confirm(t.Context(), found[1]); err == nil {
+	if _, err := site.Plugin(account).Confirm(t.Context(), found[1]); err == nil {
 		t.Error("a code was good twice")
 	}
 }
@@ -173,7 +211,7 @@ func TestRefreshWhenExpired(t *testing.T) {
 	site.Host.SetTokenLife(3 * time.Second)
 	account := newConnected(t, "bob")
 	site.Host.SetTokenLife(time.Hour)
-	before, client := site.Host.Counts(), as(t, account)
+	before, client := site.Host.Counts(), site.Plugin(account)
 	eventually(t, "the plugin refreshes", func() bool {
 		_, err := client.List(t.Context(), in("/"))
 		must(t, err)
@@ -194,7 +232,7 @@ func TestRefreshWhenRefused(t *testing.T) {
 	account := newConnected(t, "bob")
 	site.Host.ExpireAccessTokens("bob")
 	before := site.Host.Counts().Refreshes
-	_, err := as(t, account).List(t.Context(), in("/"))
+	_, err := site.Plugin(account).List(t.Context(), in("/"))
 	must(t, err)
 	if got := site.Host.Counts().Refreshes - before; got != 1 {
 		t.Errorf("%d refreshes, want 1", got)
@@ -207,7 +245,7 @@ func TestRefreshOnceForManyCallers(t *testing.T) {
 	before := site.Host.Counts().Refreshes
 	const callers = 20
 	results := make(chan error, callers)
-	client := as(t, account)
+	client := site.Plugin(account)
 	for range callers {
 		go func() {
 			_, err := client.List(t.Context(), in("/"))
@@ -227,33 +265,33 @@ func TestRefreshOnceForManyCallers(t *testing.T) {
 func TestRevokedAtTheHost(t *testing.T) {
 	account := newConnected(t, "carol")
 	site.Host.RevokeGrants("carol")
-	_, err := as(t, account).List(t.Context(), in("/"))
+	_, err := site.Plugin(account).List(t.Context(), in("/"))
 	wantProblem(t, err, "not_connected", 424)
 	if got := state(t, account); got != "reconnect" {
 		t.Errorf("the connection is %s", got)
 	}
 	must(t, site.Connect(t.Context(), account, "carol"))
-	_, err = as(t, account).List(t.Context(), in("/"))
+	_, err = site.Plugin(account).List(t.Context(), in("/"))
 	must(t, err)
 }
 
 func TestDisconnectRevokes(t *testing.T) {
 	account := newConnected(t, "carol")
 	before := site.Host.Grants("carol")
-	must(t, as(t, account).Disconnect(t.Context()))
+	must(t, site.Plugin(account).Disconnect(t.Context()))
 	if got := site.Host.Grants("carol"); got != before-1 {
 		t.Errorf("%d grants at the host, had %d", got, before)
 	}
 	if got := state(t, account); got != "not_connected" {
 		t.Errorf("the connection is %s", got)
 	}
-	_, err := as(t, account).List(t.Context(), in("/"))
+	_, err := site.Plugin(account).List(t.Context(), in("/"))
 	wantProblem(t, err, "not_connected", 424)
-	must(t, as(t, account).Disconnect(t.Context()))
+	must(t, site.Plugin(account).Disconnect(t.Context()))
 }
 
 // TestNoPasswordWhereOAuthIsTheMethod shows that the admin's choice holds.
 func TestNoPasswordWhereOAuthIsTheMethod(t *testing.T) {
-	_, err := as(t, newAccount(t)).ConnectWithPassword(t.Context(), "alice", stack.HostPassword("alice"))
+	_, err := site.Plugin(newAccount(t)).ConnectWithPassword(t.Context(), "alice", stack.HostPassword("alice"))
 	wantProblem(t, err, "unsupported", 422)
 }

@@ -61,9 +61,11 @@ func start(ctx context.Context, opts options) (err error) {
 	}
 	s, err := stack.Up(ctx, stack.Config{
 		Dir: dir, Bundle: opts.bundle, Tree: sample.Write, Settings: target.settings, Say: progress,
+		// A command is a test; people may send whatever they like.
+		Proxy: opts.command != "",
 	})
 	if err != nil {
-		return err
+		return unlessInterrupted(ctx, opts, err)
 	}
 	defer func() {
 		progress("stopping")
@@ -71,7 +73,7 @@ func start(ctx context.Context, opts options) (err error) {
 	}()
 	target.complete(s)
 	if err := demonstrate(ctx, s, target); err != nil {
-		return fmt.Errorf("%w\nThe server's log is %s", err, s.Mattermost.LogFile())
+		return unlessInterrupted(ctx, opts, fmt.Errorf("%w\nThe server's log is %s", err, s.Mattermost.LogFile()))
 	}
 	env := environment(s, target)
 	if opts.command != "" {
@@ -83,6 +85,14 @@ func start(ctx context.Context, opts options) (err error) {
 	explain(env, filepath.Join(dir, "env"), s.Mattermost.LogFile())
 	<-ctx.Done()
 	return nil
+}
+
+// unlessInterrupted gives err, unless it only follows from a Ctrl-C: that is how all of this ends.
+func unlessInterrupted(ctx context.Context, opts options, err error) error {
+	if ctx.Err() != nil && opts.command == "" {
+		return nil
+	}
+	return err
 }
 
 // say prints a line for the person who waits.

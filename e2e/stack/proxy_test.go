@@ -1,0 +1,47 @@
+package stack
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/contract"
+)
+
+// TestProxy shows that what breaks the contract doesn't get through, is told at the end, and that
+// all else passes as it is.
+func TestProxy(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Seen-Host", r.Host)
+		_, _ = w.Write([]byte(`{}`))
+	}))
+	defer server.Close()
+	p, err := startProxy(t.Context(), server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]int{"/api/v4/system/ping": http.StatusOK, apiPath + "/connection": http.StatusBadGateway} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := server.Client().Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		if err != nil || response.StatusCode != want {
+			t.Errorf("%s: %d %s, want %d", path, response.StatusCode, body, want)
+		}
+		if seen := response.Header.Get("Seen-Host"); want == http.StatusOK && seen != request.Host {
+			t.Errorf("%s: the server saw the host %s, want %s", path, seen, request.Host)
+		}
+	}
+	if err := p.Stop(); !errors.Is(err, contract.ErrBroken) {
+		t.Errorf("the proxy ends with %v", err)
+	}
+}
