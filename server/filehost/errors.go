@@ -49,7 +49,7 @@ type Error struct {
 	Limit      int64         // TooLarge, InvalidRequest: the limit, in the unit that Message names
 	LimitOwner LimitOwner    // TooLarge: who sets Limit
 	Actual     int64         // TooLarge: what was asked for, in the same unit; 0 = unknown
-	RetryAfter time.Duration // RateLimited, Maintenance, Conflict: when to come back; 0 = unknown
+	RetryAfter time.Duration // RateLimited, Maintenance, Conflict, HostUnavailable: when to come back; 0 = unknown
 	Err        error         // the cause, for the log only
 }
 

@@ -43,7 +43,8 @@ type Config struct {
 // redirect comes back as the 3xx answer it is. Bodies arrive as they were sent: it neither asks for compression nor
 // undoes it.
 //
-// A request can fail with *BlockedAddressError or *BlockedURLError beside the errors of net/http.
+// A request can fail with *BlockedURLError or, when the server has failed too often in a row, *SparedError; and with
+// *UnreachableError around the errors of net/http and *BlockedAddressError.
 func New(config Config) (*http.Client, error) {
 	roots, err := trusted(config.CA)
 	if err != nil {
@@ -73,7 +74,7 @@ func New(config Config) (*http.Client, error) {
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: keepAlive, PingTimeout: pingTimeout},
 	}
 	return &http.Client{
-		Transport:     &guard{config: config, next: transport},
+		Transport:     &guard{config: config, next: &breakers{next: transport, byOrigin: map[string]*breaker{}}},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, nil
 }
@@ -94,7 +95,7 @@ func trusted(pem []byte) (*x509.CertPool, error) {
 // guard refuses URLs before anything is dialled.
 type guard struct {
 	config Config
-	next   *http.Transport
+	next   *breakers
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -113,7 +114,7 @@ func (g *guard) RoundTrip(request *http.Request) (*http.Response, error) {
 }
 
 // CloseIdleConnections lets http.Client.CloseIdleConnections through.
-func (g *guard) CloseIdleConnections() { g.next.CloseIdleConnections() }
+func (g *guard) CloseIdleConnections() { g.next.next.CloseIdleConnections() }
 
 // refusal says why a URL must not be called; "" = it may.
 func (g *guard) refusal(target *url.URL) string {

@@ -347,7 +347,7 @@ func TestRequestGoesAsAsked(t *testing.T) {
 
 func TestProxyOfTheEnvironmentIsNotUsed(t *testing.T) {
 	// net/http reads the environment once in the life of a process, so a test can only look at what is set.
-	assert.Nil(t, newClient(t, Config{}).Transport.(*guard).next.Proxy)
+	assert.Nil(t, newClient(t, Config{}).Transport.(*guard).next.next.Proxy)
 }
 
 func TestAnswerWithEndlessHeadersIsRefused(t *testing.T) {

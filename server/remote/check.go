@@ -2,11 +2,8 @@ package remote
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
-	"net/netip"
 	"slices"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
@@ -21,7 +18,7 @@ func (c *Client) Check(ctx context.Context) error {
 	if c.profile.statusPath != "" {
 		check = c.checkStatus
 	}
-	err := check(ctx)
+	err := check(filehost.AsProbe(ctx))
 	if err == nil || errors.Is(err, errState) {
 		return err
 	}
@@ -77,30 +74,15 @@ func (c *Client) checkDAV(ctx context.Context) error {
 // remedy says what an administrator can do about a failed check.
 func (c *Client) remedy(err error) string {
 	name := c.host.Name
-	var (
-		blocked   interface{ BlockedAddress() netip.Addr }
-		authority x509.UnknownAuthorityError
-		invalid   x509.CertificateInvalidError
-		hostname  x509.HostnameError
-		lookup    *net.DNSError
-		refused   *net.OpError
-	)
+	var unreachable interface{ Remedy(name, setting string) string }
+	if errors.As(err, &unreachable) {
+		if remedy := unreachable.Remedy(name, "base URL"); remedy != "" {
+			return remedy
+		}
+	}
 	switch kind := filehost.KindOf(err); {
-	case errors.As(err, &blocked):
-		return fmt.Sprintf("%s is at the blocked address %s: add it to Allowed private addresses, if it is right.",
-			name, blocked.BlockedAddress())
-	case errors.As(err, &authority):
-		return "The certificate of " + name + " comes from an authority that is not trusted: add it to the CA bundle."
-	case errors.As(err, &hostname):
-		return "The certificate of " + name + " is for another name: correct the base URL or the certificate."
-	case errors.As(err, &invalid):
-		return "The certificate of " + name + " is not valid: renew it, and compare the clocks of both servers."
-	case errors.As(err, &lookup):
-		return "The name of " + name + " can't be looked up: check the base URL and this server's DNS."
 	case kind == filehost.Timeout:
 		return name + " does not answer in time: check that it runs and that no firewall is in between."
-	case errors.As(err, &refused):
-		return name + " can't be reached: check the base URL, that it runs, and that no firewall is in between."
 	case answeredWith(err)/100 == 3:
 		return name + " redirects to another address: set the base URL to that one."
 	case kind == filehost.Maintenance:

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -93,9 +94,9 @@ func TestCheckNamesTheRemedy(t *testing.T) {
 		config  outbound.Config
 		remedy  string
 	}{
-		"blocked address":   {secure.URL, outbound.Config{}, "127.0.0.1: add it to Allowed private addresses"},
-		"unknown authority": {secure.URL, outbound.Config{Allowed: loopback}, "CA bundle"},
-		"nobody there":      {gone.URL, outbound.Config{Allowed: loopback, AllowHTTP: true}, "can't be reached"},
+		"blocked address":   {secure.URL, outbound.Config{}, "127.0.0.1, is blocked: add it to the allowed private addresses"},
+		"unknown authority": {secure.URL, outbound.Config{Allowed: loopback}, "CA certificates"},
+		"nobody there":      {gone.URL, outbound.Config{Allowed: loopback, AllowHTTP: true}, "No connection to Files can be made: check the base URL"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -203,4 +204,39 @@ func TestACredentialEndsItself(t *testing.T) {
 	for _, kind := range []string{"owncloud", "webdav", "another"} {
 		assert.Nil(t, serve(t, kind, "", func(http.ResponseWriter, *http.Request) {}).Revoker(), kind)
 	}
+}
+
+func TestAHostThatIsDownIsSparedAndTheCheckSaysWhenItIsBack(t *testing.T) {
+	var down atomic.Bool
+	down.Store(true)
+	var calls atomic.Int64
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		if down.Load() {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		answer(listingOf(""))(w, r)
+	}))
+	t.Cleanup(host.Close)
+	way, err := outbound.New(outbound.Config{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, AllowHTTP: true})
+	require.NoError(t, err)
+	client := clientOf(t, host.URL+"/dav", Config{Host: filehost.Host{Kind: "webdav"}, Client: way})
+	var ours *filehost.Error
+	for ours == nil || ours.RetryAfter == 0 {
+		_, err := client.Stat(t.Context(), alice, filehost.Root)
+		require.ErrorAs(t, err, &ours)
+		require.Equal(t, filehost.HostUnavailable, ours.Kind)
+	}
+	require.Contains(t, ours.Message, "has not answered lately")
+	before := calls.Load()
+	_, err = client.Stat(t.Context(), alice, filehost.Root)
+	require.Error(t, err)
+	require.Equal(t, before, calls.Load())
+
+	require.Error(t, client.Check(t.Context()))
+	down.Store(false)
+	require.NoError(t, client.Check(t.Context()))
+	_, err = client.Stat(t.Context(), alice, filehost.Root)
+	require.NoError(t, err)
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"time"
 
 	"github.com/jonboulle/clockwork"
 
@@ -49,7 +50,11 @@ func (g *stallGuard) classify(err error) error {
 	name := g.client.host.Name
 	var timeout net.Error
 	var blocked interface{ BlockedAddress() netip.Addr }
+	var spared interface{ SparedFor() time.Duration }
 	switch {
+	case errors.As(err, &spared):
+		return &filehost.Error{Kind: filehost.HostUnavailable, Message: name + " has not answered lately and is asked again in a few seconds.",
+			RetryAfter: spared.SparedFor(), Err: err}
 	case errors.Is(g.caller.Err(), context.DeadlineExceeded):
 		return filehost.E(filehost.Timeout, name+" did not finish in the time there was.", err)
 	case g.caller.Err() != nil:

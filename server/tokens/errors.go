@@ -3,6 +3,7 @@ package tokens
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
@@ -31,5 +32,10 @@ func (s *Store) notConnected(found entry) error {
 }
 
 func (s *Store) signInServerDown(cause error) error {
+	var spared interface{ SparedFor() time.Duration }
+	if errors.As(cause, &spared) {
+		return &filehost.Error{Kind: filehost.HostUnavailable, RetryAfter: spared.SparedFor(), Err: cause,
+			Message: "The sign-in server of " + s.config.Host.Name + " has not answered lately and is asked again in a few seconds."}
+	}
 	return filehost.E(filehost.HostUnavailable, "The sign-in server of "+s.config.Host.Name+" can't be asked at the moment. Try again later.", cause)
 }

@@ -1,12 +1,11 @@
 package tokens
 
 import (
+	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
@@ -14,6 +13,7 @@ import (
 // CheckTokenEndpoint asks whether the sign-in server is there, with no grant and no credential, and whether it has
 // lately refused the plugin itself. The error's Message is a remedy for the admin.
 func (s *Store) CheckTokenEndpoint(ctx context.Context) error {
+	ctx = filehost.AsProbe(ctx)
 	switch {
 	case s.provider == nil:
 		return nil
@@ -51,14 +51,12 @@ func (s *Store) knock(ctx context.Context, address string) error {
 }
 
 func (s *Store) endpointRemedy(setting string, cause error) error {
-	var blocked interface{ BlockedAddress() netip.Addr }
-	var untrusted *tls.CertificateVerificationError
 	message := "The sign-in server does not answer as it should; check the " + setting + ", and whether the Mattermost server can reach it."
-	switch {
-	case errors.As(cause, &blocked):
-		message = "The sign-in server has the private address " + blocked.BlockedAddress().String() + "; add it to the allowed private addresses if it is yours."
-	case errors.As(cause, &untrusted):
-		message = "The sign-in server's certificate is not trusted; check its name and date, or add its authority to the CA certificates."
+	var unreachable interface {
+		Remedy(name, setting string) string
+	}
+	if errors.As(cause, &unreachable) {
+		message = cmp.Or(unreachable.Remedy("the sign-in server", setting), message)
 	}
 	return filehost.E(filehost.HostUnavailable, message, cause)
 }

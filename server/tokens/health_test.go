@@ -11,15 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/outbound"
 )
 
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-type blockedError struct{ error }
-
-func (blockedError) BlockedAddress() netip.Addr { return netip.MustParseAddr("10.1.2.3") }
 
 func TestTheTokenEndpointIsCheckedWithoutGrantAndCredential(t *testing.T) {
 	w := newWorld(t)
@@ -48,10 +45,9 @@ func TestATokenEndpointThatIsNotThereHasARemedy(t *testing.T) {
 		transport http.RoundTripper
 		remedy    string
 	}{
-		"a server error":    {answers(502), "check the OAuth"},
-		"no connection":     {fails(errors.New("refused")), "check the OAuth"},
-		"a private address": {fails(blockedError{errors.New("blocked")}), "10.1.2.3"},
-		"too slow":          {fails(context.DeadlineExceeded), "check the OAuth"},
+		"a server error": {answers(502), "check the OAuth"},
+		"no connection":  {fails(errors.New("refused")), "check the OAuth"},
+		"too slow":       {fails(context.DeadlineExceeded), "check the OAuth"},
 	}
 	for name, test := range tests {
 		for _, setting := range []string{"issuer", "token URL"} {
@@ -73,12 +69,50 @@ func TestATokenEndpointThatIsNotThereHasARemedy(t *testing.T) {
 	}
 }
 
-func TestACertificateThatNobodyKnowsHasARemedy(t *testing.T) {
+func TestASignInServerThatCannotBeReachedHasTheRemediesOfTheWayOut(t *testing.T) {
 	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
 	secure.Config.ErrorLog = quiet()
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
+	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	for remedy, allowed := range map[string][]netip.Prefix{
+		"The address of the sign-in server, 127.0.0.1, is blocked":           nil,
+		"The certificate of the sign-in server comes from an authority that": loopback,
+	} {
+		w := newWorld(t)
+		client, err := outbound.New(outbound.Config{Allowed: allowed})
+		require.NoError(t, err)
+		err = w.node(func(c *Config) { c.OAuth.TokenURL, c.Client = secure.URL, client }).CheckTokenEndpoint(t.Context())
+		require.ErrorContains(t, err, remedy)
+	}
+}
+
+func TestASignInServerThatIsDownIsSparedAndTheCheckSaysWhenItIsBack(t *testing.T) {
 	w := newWorld(t)
-	err := w.node(func(c *Config) { c.OAuth.TokenURL = secure.URL }).CheckTokenEndpoint(t.Context())
-	require.ErrorContains(t, err, "certificate is not trusted")
+	client, err := outbound.New(outbound.Config{AllowHTTP: true, Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	require.NoError(t, err)
+	t.Cleanup(client.CloseIdleConnections)
+	node := w.node(func(c *Config) { c.Client = client })
+	w.connect(node, ann)
+	w.expire()
+	down := func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusBadGateway) }
+	w.server.set(func(s *signInServer) { s.fault = down })
+	var known *filehost.Error
+	for known == nil || known.RetryAfter == 0 {
+		_, err := node.For(t.Context(), ann)
+		requireKind(t, filehost.HostUnavailable, err)
+		require.ErrorAs(t, err, &known)
+	}
+	require.Contains(t, known.Message, "has not answered lately")
+	calls := w.server.tokenCalls()
+	for range 3 {
+		_, err := node.For(t.Context(), ann)
+		requireKind(t, filehost.HostUnavailable, err)
+	}
+	require.Equal(t, calls, w.server.tokenCalls())
+
+	require.Error(t, node.CheckTokenEndpoint(t.Context()))
+	w.server.set(func(s *signInServer) { s.fault = nil })
+	require.NoError(t, node.CheckTokenEndpoint(t.Context()))
+	w.credential(node, ann)
 }

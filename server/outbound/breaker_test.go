@@ -1,0 +1,194 @@
+package outbound
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// moody is a server that answers with the status it is told to, or hangs up for 0.
+func moody(t *testing.T) (*listener, *atomic.Int64) {
+	status := &atomic.Int64{}
+	return listen(t, false, func(w http.ResponseWriter, _ *http.Request) {
+		if status.Load() == 0 {
+			panic(http.ErrAbortHandler)
+		}
+		w.WriteHeader(int(status.Load()))
+	}), status
+}
+
+// post is a call that net/http doesn't repeat by itself.
+func post(ctx context.Context, t *testing.T, client *http.Client, address string) error {
+	t.Helper()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader("body"))
+	require.NoError(t, err)
+	_, err = send(t, client, request)
+	return err
+}
+
+func spared(err error) bool {
+	var spared *SparedError
+	return errors.As(err, &spared)
+}
+
+func open(t *testing.T, client *http.Client, address string) {
+	t.Helper()
+	for range failuresToOpen {
+		require.False(t, spared(post(t.Context(), t, client, address)))
+	}
+}
+
+func breakerOf(t *testing.T, client *http.Client, address string) *breaker {
+	t.Helper()
+	parsed, err := url.Parse(address)
+	require.NoError(t, err)
+	return client.Transport.(*guard).next.of(filehost.OriginOf(parsed))
+}
+
+func TestAServerThatKeepsFailingIsSpared(t *testing.T) {
+	for name, status := range map[string]int64{"hangs up": 0, "500": 500, "502": 502, "504": 504} {
+		t.Run(name, func(t *testing.T) {
+			server, answers := moody(t)
+			other := listen(t, false, hello)
+			client := newClient(t, Config{AllowHTTP: true, Allowed: loopback})
+			answers.Store(status)
+			open(t, client, server.URL)
+			answers.Store(http.StatusOK)
+
+			err := post(t.Context(), t, client, server.URL)
+
+			var refusal *SparedError
+			require.ErrorAs(t, err, &refusal)
+			assert.Equal(t, server.URL, refusal.Origin)
+			assert.Positive(t, refusal.SparedFor())
+			require.Error(t, refusal.Err)
+			assert.EqualValues(t, failuresToOpen, server.requests.Load())
+			require.NoError(t, post(t.Context(), t, client, other.URL), "each server has a breaker of its own")
+		})
+	}
+}
+
+func TestOnlyFailuresInARowCount(t *testing.T) {
+	server, answers := moody(t)
+	client := newClient(t, Config{AllowHTTP: true, Allowed: loopback})
+	for i := range 4 * failuresToOpen {
+		answers.Store(http.StatusBadGateway)
+		if i%failuresToOpen == 0 {
+			answers.Store(http.StatusNotFound)
+		}
+		require.False(t, spared(post(t.Context(), t, client, server.URL)))
+	}
+}
+
+func TestWhatIsNoFaultOfTheServerIsNotCounted(t *testing.T) {
+	leaving, leave := context.WithCancel(t.Context())
+	stalled := listen(t, false, func(w http.ResponseWriter, r *http.Request) {
+		if _, _ = io.Copy(io.Discard, r.Body); r.URL.Path == "/leave" {
+			leave()
+			<-r.Context().Done()
+			return
+		}
+		w.Header().Set("Content-Length", "100")
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	})
+	server, answers := moody(t)
+	client := newClient(t, Config{AllowHTTP: true, Allowed: loopback})
+	for _, status := range []int64{401, 404, 429, 501, 503, 507} {
+		answers.Store(status)
+		open(t, client, server.URL)
+	}
+	for range 2 * failuresToOpen {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, stalled.URL, nil)
+		require.NoError(t, err)
+		response, err := client.Do(request)
+		require.NoError(t, err)
+		_, err = response.Body.Read(make([]byte, 1))
+		require.Error(t, err, "a body that breaks off")
+		require.NoError(t, response.Body.Close())
+		require.False(t, spared(post(leaving, t, client, stalled.URL+"/leave")))
+	}
+	strict := newClient(t, Config{AllowHTTP: true})
+	open(t, strict, server.URL)
+	var blocked *BlockedAddressError
+	require.ErrorAs(t, post(t.Context(), t, strict, server.URL), &blocked)
+}
+
+func TestOneCallTriesAServerAfterAWhile(t *testing.T) {
+	server, answers := moody(t)
+	client := newClient(t, Config{AllowHTTP: true, Allowed: loopback})
+	open(t, client, server.URL)
+	breaker := breakerOf(t, client, server.URL)
+
+	breaker.HalfOpen()
+	require.False(t, spared(post(t.Context(), t, client, server.URL)))
+	require.True(t, spared(post(t.Context(), t, client, server.URL)), "it failed")
+
+	breaker.HalfOpen()
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	require.False(t, spared(post(gone, t, client, server.URL)))
+	breaker.HalfOpen()
+	answers.Store(http.StatusOK)
+	require.NoError(t, post(t.Context(), t, client, server.URL), "one who left has not kept the permit")
+	require.NoError(t, post(t.Context(), t, client, server.URL))
+	require.True(t, breaker.IsClosed())
+}
+
+func TestAProbePassesAndItsSuccessEndsTheSparing(t *testing.T) {
+	server, answers := moody(t)
+	client := newClient(t, Config{AllowHTTP: true, Allowed: loopback})
+	probe := filehost.AsProbe(t.Context())
+	for range 2 * failuresToOpen {
+		require.Error(t, post(probe, t, client, server.URL))
+	}
+	open(t, client, server.URL)
+	err := post(probe, t, client, server.URL)
+	require.Error(t, err)
+	require.False(t, spared(err))
+	require.True(t, spared(post(t.Context(), t, client, server.URL)))
+
+	answers.Store(http.StatusOK)
+	require.NoError(t, post(probe, t, client, server.URL))
+	require.NoError(t, post(t.Context(), t, client, server.URL))
+}
+
+func TestWhatCannotBeReachedHasARemedy(t *testing.T) {
+	secure := listen(t, true, hello)
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	nowhere := newResolver(t, "127.0.0.1").resolver()
+	renamed := strings.Replace(secure.URL, "127.0.0.1", "files.example.org", 1)
+	for name, c := range map[string]struct {
+		config  Config
+		address string
+		remedy  string
+	}{
+		"blocked address":   {Config{}, secure.URL, "The address of Files, 127.0.0.1, is blocked: add it to the allowed private addresses, if it is right."},
+		"unknown authority": {Config{Allowed: loopback}, secure.URL, "The certificate of Files comes from an authority that is not trusted: add it to the CA certificates."},
+		"another name": {Config{Allowed: loopback, CA: certificates(secure), Resolver: nowhere}, renamed,
+			"The certificate of Files is for another name: correct the base URL or the certificate."},
+		"unknown name": {Config{}, "https://files.invalid", "The name of Files can't be looked up: check the base URL and this server's DNS."},
+		"nobody there": {Config{Allowed: loopback, AllowHTTP: true}, gone.URL,
+			"No connection to Files can be made: check the base URL, that it runs, and that no firewall is in between."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := get(t, newClient(t, c.config), c.address)
+			var unreachable *UnreachableError
+			require.ErrorAs(t, err, &unreachable)
+			assert.Equal(t, c.remedy, unreachable.Remedy("Files", "base URL"))
+		})
+	}
+	assert.Empty(t, (&UnreachableError{Err: context.Canceled}).Remedy("Files", "base URL"))
+}
