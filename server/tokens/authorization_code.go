@@ -104,7 +104,7 @@ func (s *Store) finish(ctx context.Context, at endpoints, begun signIn, code str
 	fresh := record{
 		Grant:        codeGrant,
 		ClientID:     s.config.OAuth.ClientID,
-		Server:       s.provider.server,
+		Server:       s.provider.binding,
 		AccessToken:  answer.AccessToken,
 		RefreshToken: answer.RefreshToken,
 		UsableUntil:  answer.UsableUntil,

@@ -307,6 +307,48 @@ func otherSettings() map[string]func(*Config) {
 	}
 }
 
+func TestUnderOneIssuerAnEditedTokenURLNeverGetsAnOldRefreshToken(t *testing.T) {
+	for name, edit := range map[string]func(w *world, evil *signInServer, c *Config){
+		"set by hand": func(_ *world, evil *signInServer, c *Config) { c.OAuth.TokenURL = evil.URL + tokenPath },
+		"another realm": func(w *world, _ *signInServer, c *Config) {
+			c.OAuth.Issuer += "/realms/other"
+			c.OAuth.TokenURL = w.server.URL + tokenPath
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			evil := newSignInServer(t)
+			w.publish("/.well-known/openid-configuration")
+			old := w.connect(w.node(w.byIssuer), ann)
+			edited := func(c *Config) { edit(w, evil, c) }
+			state, code := w.begin(w.node(w.byIssuer), ann)
+			after := w.node(w.byIssuer, edited)
+			w.publish("/realms/other/.well-known/openid-configuration", "issuer", after.config.OAuth.Issuer)
+			if name == "set by hand" {
+				w.publish("/.well-known/openid-configuration")
+			}
+			w.expire()
+			_, err := after.For(t.Context(), ann)
+			requireKind(t, filehost.NotConnected, err)
+			_, err = after.Renew(t.Context(), ann, old)
+			requireKind(t, filehost.NotConnected, err)
+			_, err = after.Callback(t.Context(), callback(ann, state, code))
+			requireKind(t, filehost.InvalidRequest, err)
+			require.Zero(t, evil.tokenCalls())
+			require.Equal(t, 1, w.server.tokenCalls())
+		})
+	}
+}
+
+func TestATokenURLSetByHandBesideAnIssuerKeepsItsConnections(t *testing.T) {
+	w := newWorld(t)
+	w.publish("/.well-known/openid-configuration")
+	byHand := func(c *Config) { c.OAuth.TokenURL = w.server.URL + tokenPath }
+	w.connect(w.node(w.byIssuer, byHand), ann)
+	w.expire()
+	w.credential(w.node(w.byIssuer, byHand), ann)
+}
+
 func TestTheSameSettingsInAnotherSpellingKeepTheConnection(t *testing.T) {
 	w := newWorld(t)
 	at := func(address string) func(*Config) {

@@ -57,7 +57,8 @@ type endpoints struct {
 type provider struct {
 	profile profile
 	OAuth   OAuth
-	server  string // its origin; credentials are bound to it
+	server  string // its origin
+	binding string // what credentials are bound to: the issuer and a token URL that was set by hand, or else the origin
 	fixed   endpoints
 	rule    urlRule
 
@@ -86,6 +87,17 @@ func newProvider(config Config) (*provider, error) {
 		return nil, err
 	}
 	p.server = filehost.OriginOf(server)
+	p.binding = p.server
+	if config.OAuth.Issuer != "" {
+		p.binding = config.OAuth.Issuer // a realm is a server of its own
+	}
+	if config.OAuth.Issuer != "" && config.OAuth.TokenURL != "" {
+		byHand, err := url.Parse(config.OAuth.TokenURL)
+		if err != nil {
+			return nil, err
+		}
+		p.binding += " " + filehost.OriginOf(byHand)
+	}
 	return p, nil
 }
 

@@ -77,7 +77,7 @@ type record struct {
 	// What the credential was made for.
 	Origin   string `json:"origin"`
 	ClientID string `json:"client_id,omitempty"`
-	Server   string `json:"server,omitempty"` // origin of the sign-in server
+	Server   string `json:"server,omitempty"` // the sign-in server, as provider.binding
 
 	// Code grant.
 	AccessToken  filehost.Secret `json:"-"`
@@ -170,7 +170,7 @@ func (s *Store) made(r record) bool {
 	case r.Origin != s.config.Host.Origin():
 		return false
 	case r.Grant == codeGrant:
-		return s.provider != nil && r.ClientID == s.config.OAuth.ClientID && r.Server == s.provider.server
+		return s.provider != nil && r.ClientID == s.config.OAuth.ClientID && r.Server == s.provider.binding
 	}
 	return true
 }

@@ -44,7 +44,7 @@ func (s *Store) beginSignIn(ctx context.Context, userID string) (signIn, string,
 		RedirectURI: s.config.RedirectURI,
 		Origin:      s.config.Host.Origin(),
 		ClientID:    s.config.OAuth.ClientID,
-		Server:      s.provider.server,
+		Server:      s.provider.binding,
 		Deadline:    s.config.Clock.Now().Add(signInTime).UTC(),
 	}
 	key := s.key("state_", state)
@@ -94,5 +94,5 @@ func (s *Store) findSignIn(ctx context.Context, state string) (begun signIn, con
 func (s *Store) begunHere(begun signIn) bool {
 	return begun.Origin == s.config.Host.Origin() &&
 		begun.ClientID == s.config.OAuth.ClientID &&
-		begun.Server == s.provider.server
+		begun.Server == s.provider.binding
 }
