@@ -156,6 +156,7 @@ func (p *Plugin) wire(c config.Config, kv filehost.KV, cipher *tokens.Cipher) (*
 	if err != nil {
 		return nil, nil, errors.Wrap(err, "remote")
 	}
+	server := mattermost.New(mattermost.Config{API: p.API, AllowUnscanned: c.AllowUnscanned})
 	store, err := tokens.New(tokens.Config{
 		Host:        c.Host,
 		Method:      tokens.Method(c.SignIn),
@@ -167,11 +168,15 @@ func (p *Plugin) wire(c config.Config, kv filehost.KV, cipher *tokens.Cipher) (*
 		Client:      signInClient,
 		Account:     host.Account,
 		Revoke:      host.Revoker(),
-		Pending:     p.pending,
-		Lifetime:    p.lifetime,
-		Node:        p.node,
-		Clock:       p.clock,
-		Log:         p.log,
+		Bot: func(ctx context.Context, userID string) (bool, error) {
+			user, err := server.User(ctx, userID)
+			return user.Bot, err
+		},
+		Pending:  p.pending,
+		Lifetime: p.lifetime,
+		Node:     p.node,
+		Clock:    p.clock,
+		Log:      p.log,
 	})
 	if err != nil {
 		return nil, nil, errors.Wrap(err, "tokens")
@@ -183,7 +188,7 @@ func (p *Plugin) wire(c config.Config, kv filehost.KV, cipher *tokens.Cipher) (*
 		Tokens:      store,
 		Connections: store,
 		Remote:      host,
-		Mattermost:  mattermost.New(mattermost.Config{API: p.API, AllowUnscanned: c.AllowUnscanned}),
+		Mattermost:  server,
 		Sealer:      cipher,
 		Copies:      p.copies,
 		Listings:    p.listings,

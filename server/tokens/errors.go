@@ -25,6 +25,8 @@ func (s *Store) notConnected(found entry) error {
 		return filehost.E(filehost.NotConnected, "Your connection to "+name+" can't be read. Connect again.", found.cause)
 	case found.State == foreign:
 		return filehost.E(filehost.NotConnected, "The settings of "+name+" have changed. Connect again.", nil)
+	case found.State == outdated:
+		return filehost.E(filehost.NotConnected, name+" is now connected by signing in on its own page. Connect again.", nil)
 	case found.State == absent, found.State == disconnecting:
 		return filehost.E(filehost.NotConnected, "You are not connected to "+name+".", nil)
 	}

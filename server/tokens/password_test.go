@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -9,12 +10,18 @@ import (
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
 
+func isBot(bot string) func(*Config) {
+	return func(c *Config) {
+		c.Bot = func(_ context.Context, userID string) (bool, error) { return userID == bot, nil }
+	}
+}
+
 func byPassword(c *Config) { c.Method, c.OAuth = MethodPassword, OAuth{} }
 
 func TestAnAppPasswordIsKeptAfterTheHostAcceptedIt(t *testing.T) {
 	for name, edit := range map[string]func(*Config){
-		"as the method of all": byPassword,
-		"beside OAuth":         func(*Config) {},
+		"as the method of all":  byPassword,
+		"of a bot beside OAuth": isBot(ann),
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -114,4 +121,40 @@ func TestNobodySignsInOnAPageWhereThereIsNone(t *testing.T) {
 	requireKind(t, filehost.Unsupported, err)
 	requireKind(t, filehost.Unsupported, node.Confirm(t.Context(), ann, "AAAA-AAAA"))
 	require.NoError(t, node.CheckTokenEndpoint(t.Context()))
+}
+
+func TestAPersonsAppPasswordIsNotUsedAfterTheAdminChoseOAuth(t *testing.T) {
+	w := newWorld(t)
+	before := w.node(byPassword)
+	for _, user := range []string{ann, bob} {
+		require.NoError(t, before.ConnectWithPassword(t.Context(), user, "alice", filehost.NewSecret("canary-app-password")))
+	}
+	old := w.credential(before, ann)
+
+	after := w.node(isBot(bob))
+	_, err := after.For(t.Context(), ann)
+	requireKind(t, filehost.NotConnected, err)
+	require.ErrorContains(t, err, "signing in on its own page")
+	_, err = after.Renew(t.Context(), ann, old)
+	requireKind(t, filehost.NotConnected, err)
+	connection, err := after.Connection(t.Context(), ann)
+	require.NoError(t, err)
+	require.Equal(t, filehost.Reconnect, connection.State)
+	require.Equal(t, filehost.Basic, w.credential(after, bob).Scheme, "a bot has nothing else")
+
+	require.Equal(t, old, w.credential(before, ann), "nothing is deleted: the admin may choose back")
+	require.Equal(t, filehost.Bearer, w.connect(after, ann).Scheme)
+}
+
+func TestWhoIsABotMustBeKnownBeforeAPasswordIsUsed(t *testing.T) {
+	for want, lookup := range map[filehost.Kind]error{
+		filehost.Internal:     filehost.E(filehost.Internal, "database is down", nil),
+		filehost.NotConnected: filehost.E(filehost.NotFound, "no such user", nil),
+	} {
+		w := newWorld(t)
+		require.NoError(t, w.node(byPassword).ConnectWithPassword(t.Context(), ann, "alice", filehost.NewSecret("canary-app-password")))
+		node := w.node(func(c *Config) { c.Bot = func(context.Context, string) (bool, error) { return true, lookup } })
+		_, err := node.For(t.Context(), ann)
+		requireKind(t, want, err)
+	}
 }

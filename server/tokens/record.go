@@ -33,6 +33,7 @@ const (
 const (
 	absent     state = ""
 	foreign    state = "foreign"    // made for another origin, client or sign-in server than is configured now
+	outdated   state = "outdated"   // a person's app password, from before the admin chose OAuth
 	unreadable state = "unreadable" // encrypted with a key that is gone, or not made for this place
 )
 
@@ -141,7 +142,7 @@ type entry struct {
 	cause error // unreadable: errUnknownKey or errForged
 }
 
-// load reads a user's record. It fails only when the store does.
+// load reads a user's record. It fails only when the store does, or the look-up of who is a bot.
 func (s *Store) load(ctx context.Context, userID string) (entry, error) {
 	raw, err := s.config.KV.Get(ctx, s.key("conn_", userID))
 	if err != nil {
@@ -161,7 +162,31 @@ func (s *Store) load(ctx context.Context, userID string) (entry, error) {
 	if found.State != disconnecting && !s.made(found) {
 		found = record{State: foreign, Generation: found.Generation}
 	}
+	if found.State == active && found.Grant == passwordGrant {
+		allowed, err := s.allowsPassword(ctx, userID)
+		if err != nil {
+			return entry{}, err
+		}
+		if !allowed {
+			found.State = outdated
+		}
+	}
 	return entry{record: found, raw: raw}, nil
+}
+
+// allowsPassword tells whether a user's app password may be used: anybody's under MethodPassword, else a bot's.
+func (s *Store) allowsPassword(ctx context.Context, userID string) (bool, error) {
+	if s.config.Method == MethodPassword {
+		return true, nil
+	}
+	if s.config.Bot == nil {
+		return false, nil
+	}
+	bot, err := s.config.Bot(ctx, userID)
+	if err != nil && filehost.KindOf(err) != filehost.NotFound {
+		return false, err
+	}
+	return bot && err == nil, nil
 }
 
 // made tells whether a record was made for what is configured now.
@@ -297,7 +322,7 @@ func (s *Store) Connection(ctx context.Context, userID string) (filehost.Connect
 		if found.Grant == codeGrant && !found.renewable() && !found.usable(s.config.Clock.Now()) {
 			connection.State = filehost.Reconnect
 		}
-	case dead:
+	case dead, outdated:
 		connection.State = filehost.Reconnect
 	case unreadable:
 		return filehost.Connection{State: filehost.Reconnect}, nil

@@ -67,6 +67,10 @@ type Config struct {
 	// Revoke lets a credential that the host itself has made end itself; Forbidden = it is none. nil = the host can't.
 	Revoke func(ctx context.Context, credential filehost.Credential) error
 
+	// Bot tells whether a Mattermost user is a bot: the one who goes on using an app password when people sign in with
+	// OAuth. nil = nobody is.
+	Bot func(ctx context.Context, userID string) (bool, error)
+
 	Pending  *Pending        // the node's own
 	Lifetime context.Context // the plugin's own
 	Node     string          // names this process among the nodes
