@@ -19,6 +19,9 @@ import (
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/tokens"
 )
 
+// signInTimeout bounds the wait for an answer of the sign-in server, above the limits that its callers set.
+const signInTimeout = time.Minute
+
 // keyTimeout bounds the look-up of the encryption key when the configuration changes.
 const keyTimeout = 10 * time.Second
 
@@ -198,9 +201,11 @@ func (p *Plugin) wire(c config.Config, kv filehost.KV, cipher *tokens.Cipher) (*
 // newClients returns the client for the file host, which reaches no other origin, and the one for the sign-in server.
 func newClients(c config.Config) (host, signIn *http.Client, err error) {
 	out := outbound.Config{CA: c.CA, Allowed: c.AllowedAddresses, AllowHTTP: c.AllowHTTP, UserAgent: "filehost-attach/" + version}
+	out.HeaderTimeout = signInTimeout
 	if signIn, err = outbound.New(out); err != nil {
 		return nil, nil, err
 	}
+	out.HeaderTimeout = 0 // its client watches each wait itself
 	out.Origins = []*url.URL{c.Host.BaseURL}
 	host, err = outbound.New(out)
 	return host, signIn, err

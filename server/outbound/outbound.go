@@ -23,10 +23,6 @@ const (
 	pingTimeout    = 15 * time.Second
 	idlePerHost    = 16
 	maxHeaderBytes = 64 << 10
-
-	// A host that was asked with wrong passwords slows its answers by up to 25 s (Nextcloud), and a large folder takes
-	// its time before the first byte.
-	headerTimeout = 60 * time.Second
 )
 
 // Config says what the client may reach. Its zero value reaches public addresses over https.
@@ -37,6 +33,8 @@ type Config struct {
 	Origins   []*url.URL     // when not empty, only URLs of these origins (RFC 6454 4) may be called
 	UserAgent string         // goes on every request that has none; "" = Go's own
 	Resolver  *net.Resolver  // nil = the system's
+
+	HeaderTimeout time.Duration // for the head of an answer, once the request is sent; 0 = what the request's context says
 }
 
 // New makes the client. It has no total time-out, because it streams files: every request's context limits it. A
@@ -64,7 +62,7 @@ func New(config Config) (*http.Client, error) {
 		DialContext:            dialer.DialContext,
 		TLSClientConfig:        &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    tlsTimeout,
-		ResponseHeaderTimeout:  headerTimeout,
+		ResponseHeaderTimeout:  config.HeaderTimeout,
 		IdleConnTimeout:        idleTimeout,
 		MaxIdleConns:           4 * idlePerHost,
 		MaxIdleConnsPerHost:    idlePerHost,

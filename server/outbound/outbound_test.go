@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -356,6 +357,15 @@ func TestAnswerWithEndlessHeadersIsRefused(t *testing.T) {
 	})
 	_, err := get(t, newClient(t, Config{AllowHTTP: true, Allowed: loopback}), server.URL)
 	require.Error(t, err)
+}
+
+func TestAServerThatDoesNotAnswerIsGivenUpWhenAskedTo(t *testing.T) {
+	server := listen(t, false, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	_, err := get(t, newClient(t, Config{AllowHTTP: true, Allowed: loopback, HeaderTimeout: time.Millisecond}), server.URL)
+	var timeout net.Error
+	require.ErrorAs(t, err, &timeout)
+	require.True(t, timeout.Timeout())
+	assert.Zero(t, newClient(t, Config{}).Transport.(*guard).next.next.ResponseHeaderTimeout, "a file host is watched by its own client")
 }
 
 func TestCancelEndsTheRequest(t *testing.T) {

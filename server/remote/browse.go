@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
@@ -63,6 +64,9 @@ func (c *Client) asked(found found) (filehost.Entry, error) {
 // fileWithSlash are the statuses for a file that is asked for as if it were a folder; Apache has the first.
 var fileWithSlash = []int{http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusConflict}
 
+// listPatience is how long a host may gather a large folder before the first byte.
+const listPatience = time.Minute
+
 // List implements filehost.Remote.
 func (c *Client) List(
 	ctx context.Context, credential filehost.Credential, path filehost.Path, each func(filehost.Entry) error,
@@ -72,7 +76,7 @@ func (c *Client) List(
 		return filehost.Entry{}, err
 	}
 	listing := &listing{client: c, path: path, each: each}
-	err = c.propfind(ctx, propfind{credential: &credential, tree: tree, path: path, folder: true, depth: "1"}, listing.add)
+	err = c.propfind(ctx, propfind{credential: &credential, tree: tree, path: path, folder: true, depth: "1", patience: listPatience}, listing.add)
 	switch {
 	case err == nil && listing.folder == nil:
 		err = c.nonsense(errors.New("the host did not tell of the folder itself"))

@@ -74,7 +74,9 @@ func (c *Client) checkDAV(ctx context.Context) error {
 // remedy says what an administrator can do about a failed check.
 func (c *Client) remedy(err error) string {
 	name := c.host.Name
-	var unreachable interface{ Remedy(name, setting string) string }
+	var unreachable interface {
+		Remedy(name, setting string) string
+	}
 	if errors.As(err, &unreachable) {
 		if remedy := unreachable.Remedy(name, "base URL"); remedy != "" {
 			return remedy

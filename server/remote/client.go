@@ -78,6 +78,7 @@ type call struct {
 	body       []byte
 	credential *filehost.Credential // nil = none is sent
 	accept     []int                // the statuses that are no error
+	patience   time.Duration        // for the first byte of the answer, where that is longer than for the others
 }
 
 // do sends a call. The answer's body gives errors of the domain, is guarded against stalling, and must be closed.
@@ -88,7 +89,7 @@ func (c *Client) do(ctx context.Context, call call) (*http.Response, error) {
 		guard.end()
 		return nil, err
 	}
-	guard.start()
+	guard.startFor(max(c.stallAfter, call.patience))
 	response, err := c.http.Do(request)
 	guard.stop()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
@@ -32,6 +33,7 @@ type propfind struct {
 	path       filehost.Path
 	folder     bool // path is to be taken for a folder's
 	depth      string
+	patience   time.Duration // for the first byte
 }
 
 // found is one entry of the answer.
@@ -55,6 +57,7 @@ func (c *Client) propfind(ctx context.Context, ask propfind, each func(found) er
 		body:       propfindBody(c.profile.properties),
 		credential: ask.credential,
 		accept:     []int{http.StatusMultiStatus},
+		patience:   ask.patience,
 	})
 	if err != nil {
 		return err

@@ -34,7 +34,10 @@ func (c *Client) guard(ctx context.Context) (context.Context, *stallGuard) {
 }
 
 // start begins a wait for the host.
-func (g *stallGuard) start() { g.timer.Reset(g.client.stallAfter) }
+func (g *stallGuard) start() { g.startFor(g.client.stallAfter) }
+
+// startFor begins a wait of another length.
+func (g *stallGuard) startFor(limit time.Duration) { g.timer.Reset(limit) }
 
 // stop ends it.
 func (g *stallGuard) stop() { g.timer.Stop() }

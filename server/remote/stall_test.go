@@ -84,6 +84,34 @@ func TestHostThatDoesNotAnswerFails(t *testing.T) {
 	assert.Equal(t, filehost.Timeout, filehost.KindOf(<-failed))
 }
 
+func TestALargeFolderMayTakeAMinuteBeforeItsFirstByte(t *testing.T) {
+	clock := clockwork.NewFakeClock()
+	gathered := make(chan struct{})
+	client := serve(t, "webdav", "/dav", func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		select {
+		case <-gathered:
+			answer(small)(w, r)
+		case <-r.Context().Done():
+		}
+	})
+	client.clock, client.stallAfter = clock, stallAfter
+	ended := make(chan error)
+	ask := func() {
+		_, _, err := list(t.Context(), client, filehost.Root)
+		ended <- err
+	}
+	go ask()
+	waiting(t, clock)
+	clock.Advance(listPatience)
+	assert.Equal(t, filehost.Timeout, filehost.KindOf(<-ended))
+	go ask()
+	waiting(t, clock)
+	clock.Advance(listPatience - time.Nanosecond)
+	close(gathered)
+	require.NoError(t, <-ended)
+}
+
 func TestStalledListingFails(t *testing.T) {
 	clock := clockwork.NewFakeClock()
 	client := serve(t, "webdav", "/dav", func(w http.ResponseWriter, r *http.Request) {
