@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -17,6 +18,8 @@ import (
 	"github.com/stretchr/testify/mock"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/config"
 )
 
 const user = "useraaaaaaaaaaaaaaaaaaaaaa"
@@ -175,4 +178,25 @@ func TestAStoreThatIsDownAtTheStartIsTriedAgain(t *testing.T) {
 	require.Eventually(t, func() bool { return h.current.Load() != failed }, time.Minute, time.Millisecond)
 	status, _ = h.get(t, "/connection")
 	assert.Equal(t, http.StatusOK, status)
+}
+
+func TestTheSystemConsoleOffersTheKindsThatThePackagesKnow(t *testing.T) {
+	raw, err := os.ReadFile("../plugin.json")
+	require.NoError(t, err)
+	var manifest model.Manifest
+	require.NoError(t, json.Unmarshal(raw, &manifest))
+	offered := map[string]bool{}
+	for _, setting := range manifest.SettingsSchema.Settings {
+		if setting.Key == "HostKind" {
+			for _, option := range setting.Options {
+				offered[option.Value] = true
+			}
+		}
+	}
+	known := kinds()
+	assert.Len(t, known, len(offered))
+	for kind := range known {
+		assert.True(t, offered[kind], kind)
+	}
+	assert.Equal(t, config.Kinds{"nextcloud": true, "owncloud": true, "webdav": false}, known)
 }

@@ -126,9 +126,18 @@ func (p *Plugin) newFailed(err error) *runtime {
 	return failed
 }
 
+// kinds are the kinds of host that the packages know.
+func kinds() config.Kinds {
+	known := config.Kinds{}
+	for _, kind := range remote.Kinds() {
+		known[kind] = tokens.SignsIn(kind)
+	}
+	return known
+}
+
 // newRuntime checks the settings and wires the packages.
 func (p *Plugin) newRuntime(loaded source) (*runtime, error) {
-	configuration, err := config.New(loaded.settings, loaded.siteURL)
+	configuration, err := config.New(loaded.settings, loaded.siteURL, kinds())
 	if err != nil {
 		return nil, err
 	}

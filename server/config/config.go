@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -22,8 +23,9 @@ const (
 	SignInPassword = "password"
 )
 
-// Kinds are the kinds of host that the System Console offers.
-var Kinds = []string{"nextcloud", "owncloud", "webdav"}
+// Kinds are the kinds of host that can be chosen. The value tells whether such a host is a sign-in server itself, so that
+// its addresses need not be entered.
+type Kinds map[string]bool
 
 // minKey is the length of an encryption key that still can't be guessed, in characters.
 const minKey = 32
@@ -106,14 +108,14 @@ func Defaults() Raw {
 }
 
 // New reads and validates the settings. siteURL is ServiceSettings.SiteURL. The error is always of type Problems.
-func New(settings map[string]any, siteURL string) (Config, error) {
+func New(settings map[string]any, siteURL string, kinds Kinds) (Config, error) {
 	raw, problems := read(settings)
 	if len(problems) > 0 {
 		return Config{}, problems
 	}
-	v := validator{allowHTTP: raw.AllowHTTP}
+	v := validator{allowHTTP: raw.AllowHTTP, kinds: kinds}
 	config := Config{
-		Host:             filehost.Host{ID: filehost.DefaultHostID, Name: v.name(raw.HostName), Kind: v.oneOf("HostKind", raw.HostKind, Kinds), BaseURL: v.base("HostURL", raw.HostURL)},
+		Host:             filehost.Host{ID: filehost.DefaultHostID, Name: v.name(raw.HostName), Kind: v.oneOf("HostKind", raw.HostKind, slices.Sorted(maps.Keys(kinds))), BaseURL: v.base("HostURL", raw.HostURL)},
 		CA:               v.certificates(raw.HostCA),
 		AllowedAddresses: v.prefixes(raw.AllowedAddresses),
 		AllowHTTP:        raw.AllowHTTP,
@@ -160,6 +162,7 @@ func read(settings map[string]any) (Raw, Problems) {
 // validator collects problems while it reads settings.
 type validator struct {
 	allowHTTP bool
+	kinds     Kinds
 	problems  Problems
 }
 
@@ -280,8 +283,9 @@ func (v *validator) oauth(raw Raw) OAuth {
 	if oauth.ClientID == "" {
 		v.fail("OAuthClientID", "enter the client id from the file host's or sign-in server's registration.")
 	}
-	if raw.HostKind == "webdav" && oauth.Issuer == "" && (oauth.AuthorizeURL == "" || oauth.TokenURL == "") {
-		v.fail("OAuthIssuer", "enter the issuer, or both the authorize URL and the token URL: a WebDAV server has no known ones.")
+	signsIn, known := v.kinds[raw.HostKind]
+	if known && !signsIn && oauth.Issuer == "" && (oauth.AuthorizeURL == "" || oauth.TokenURL == "") {
+		v.fail("OAuthIssuer", "enter the issuer, or both the authorize URL and the token URL: this kind of host has no known ones.")
 	}
 	return oauth
 }

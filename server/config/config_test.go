@@ -17,12 +17,14 @@ import (
 
 const site = "https://chat.example.com/team"
 
+var kinds = config.Kinds{"nextcloud": true, "owncloud": true, "webdav": false}
+
 func valid() map[string]any {
 	return map[string]any{"hosturl": "https://cloud.example.com/sub/", "oauthclientid": "mattermost"}
 }
 
 func TestDefaultsCompleteAMinimalConfiguration(t *testing.T) {
-	got, err := config.New(valid(), site)
+	got, err := config.New(valid(), site, kinds)
 	require.NoError(t, err)
 	assert.Equal(t, "https://cloud.example.com/sub", got.Host.BaseURL.String())
 	assert.Equal(t, "https://cloud.example.com", got.Host.Origin())
@@ -48,7 +50,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		"empty name":                    {map[string]any{"hostname": ""}, "HostName"},
 		"line break in the name":        {map[string]any{"hostname": "a\nb"}, "HostName"},
 		"no client id":                  {map[string]any{"oauthclientid": ""}, "OAuthClientID"},
-		"webdav without endpoints":      {map[string]any{"hostkind": "webdav"}, "OAuthIssuer"},
+		"a kind without endpoints":      {map[string]any{"hostkind": "webdav"}, "OAuthIssuer"},
 		"issuer over http":              {map[string]any{"oauthissuer": "http://login.example.com"}, "OAuthIssuer"},
 		"certificates that are none":    {map[string]any{"hostca": "hello"}, "HostCA"},
 		"address list with a name":      {map[string]any{"allowedaddresses": "10.0.0.0/8, intranet"}, "AllowedAddresses"},
@@ -61,7 +63,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			settings := valid()
 			maps.Copy(settings, test.change)
-			_, err := config.New(settings, site)
+			_, err := config.New(settings, site, kinds)
 			var problems config.Problems
 			require.ErrorAs(t, err, &problems)
 			assert.Len(t, problems, 1)
@@ -71,12 +73,12 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 }
 
 func TestASiteURLIsRequired(t *testing.T) {
-	_, err := config.New(valid(), "")
+	_, err := config.New(valid(), "", kinds)
 	require.ErrorContains(t, err, "SiteURL: set the Site URL")
 }
 
 func TestAllProblemsAreReportedAtOnceAndNoneHoldsAValue(t *testing.T) {
-	_, err := config.New(map[string]any{"encryptionkey": "canary", "maxfiles": 99, "hostca": "canary"}, site)
+	_, err := config.New(map[string]any{"encryptionkey": "canary", "maxfiles": 99, "hostca": "canary"}, site, kinds)
 	require.Error(t, err)
 	for _, setting := range []string{"HostURL", "EncryptionKey", "MaxFiles", "HostCA", "OAuthClientID"} {
 		assert.Contains(t, err.Error(), setting)
@@ -87,7 +89,7 @@ func TestAllProblemsAreReportedAtOnceAndNoneHoldsAValue(t *testing.T) {
 func TestPlainAddressesAndNetworksAreAllowed(t *testing.T) {
 	settings := valid()
 	settings["allowedaddresses"] = "10.1.2.3/16, ::1\n192.168.7.5"
-	got, err := config.New(settings, site)
+	got, err := config.New(settings, site, kinds)
 	require.NoError(t, err)
 	assert.Equal(t, []netip.Prefix{
 		netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("::1/128"), netip.MustParsePrefix("192.168.7.5/32"),

@@ -3,6 +3,7 @@ package remote
 import (
 	"encoding/json"
 	"encoding/xml"
+	"maps"
 	"slices"
 	"strings"
 
@@ -102,6 +103,9 @@ var ocLetters = []permission{
 	{letter: "C", grants: filehost.Create},
 	{letter: "R", grants: filehost.Share},
 }
+
+// Kinds are the kinds of host that have a profile.
+func Kinds() []string { return slices.Sorted(maps.Keys(profiles)) }
 
 func profileOf(kind string) profile {
 	if known, ok := profiles[kind]; ok {

@@ -39,6 +39,9 @@ var profiles = map[string]profile{
 	},
 }
 
+// SignsIn tells whether hosts of a kind are sign-in servers themselves, whose addresses follow from the host's.
+func SignsIn(kind string) bool { return profiles[kind].tokenPath != "" }
+
 // standard is the profile of every other sign-in server (RFC 6749).
 var standard = profile{deadCode: []string{"invalid_grant"}, deadRefresh: []string{"invalid_grant"}}
 
