@@ -9,7 +9,10 @@ export type Person = {username: string; password: string};
 /** The account at the file host that people connect to. */
 export type HostAccount = {username: string; password: string};
 
-/** The running Mattermost server, as its admin sees it. */
+/**
+ * The running Mattermost server, as its admin sees it. Its address is that of a proxy, which holds
+ * all that a browser and the plugin send each other to the contract in assets/openapi.yaml.
+ */
 export class Site {
     readonly url = fromEnvironment('SITE_URL').replace(/\/$/, '');
     readonly hostAccount: HostAccount = {username: fromEnvironment('FILEHOST_USER'), password: fromEnvironment('FILEHOST_PASSWORD')};
