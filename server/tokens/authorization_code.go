@@ -48,6 +48,10 @@ func (s *Store) Callback(ctx context.Context, callback filehost.Callback) (fileh
 		return filehost.CallbackResult{}, err
 	}
 	if callback.UserID != "" && callback.UserID != begun.UserID {
+		// The address with the code is in this user's browser now: no one else may finish with it.
+		if err := consume(); err != nil {
+			return filehost.CallbackResult{}, err
+		}
 		return filehost.CallbackResult{}, filehost.E(filehost.Forbidden, "Another Mattermost user has begun this sign-in.", nil)
 	}
 	at, err := s.endpoints(ctx)
@@ -112,6 +116,9 @@ func (s *Store) finish(ctx context.Context, at endpoints, begun signIn, code str
 	err = s.checkScope(answer)
 	if err == nil {
 		fresh.Account, err = s.account(ctx, at, answer)
+	}
+	if err == nil {
+		err = s.claim(ctx, begun)
 	}
 	if err == nil {
 		err = s.save(ctx, begun.UserID, fresh)

@@ -48,9 +48,10 @@ func TestTheStateIsStoredHashedAndEncryptedForTenMinutes(t *testing.T) {
 		require.NotContains(t, key+string(value), ann)
 	}
 	w.clock.Advance(signInTime)
-	require.Empty(t, w.kv.Keys())
 	_, err := node.Callback(t.Context(), callback(ann, state, code))
 	requireKind(t, filehost.InvalidRequest, err)
+	w.clock.Advance(heldTime)
+	require.Empty(t, w.kv.Keys())
 	require.Zero(t, w.server.tokenCalls())
 }
 
@@ -58,12 +59,13 @@ func TestAStateThatTheStoreForgotToExpireIsRefused(t *testing.T) {
 	w := newWorld(t)
 	node := w.node()
 	state, code := w.begin(node, ann)
-	key := w.kv.Keys()[0]
-	value, err := w.kv.Get(t.Context(), key)
-	require.NoError(t, err)
-	w.kv.Put(key, value)
+	for _, key := range w.kv.Keys() {
+		value, err := w.kv.Get(t.Context(), key)
+		require.NoError(t, err)
+		w.kv.Put(key, value)
+	}
 	w.clock.Advance(signInTime)
-	_, err = node.Callback(t.Context(), callback(ann, state, code))
+	_, err := node.Callback(t.Context(), callback(ann, state, code))
 	requireKind(t, filehost.InvalidRequest, err)
 }
 
@@ -98,7 +100,7 @@ func TestOfParallelCallbacksExactlyOneWins(t *testing.T) {
 	require.Equal(t, 1, w.server.tokenCalls())
 }
 
-func TestACallbackOfAnotherUserSpendsNothing(t *testing.T) {
+func TestACallbackOfAnotherUserSpendsNoCodeAndEndsTheSignIn(t *testing.T) {
 	w := newWorld(t)
 	node := w.node()
 	state, code := w.begin(node, ann)
@@ -107,8 +109,12 @@ func TestACallbackOfAnotherUserSpendsNothing(t *testing.T) {
 	require.Zero(t, w.server.tokenCalls())
 	require.Equal(t, filehost.Disconnected, w.state(node, bob))
 
-	_, err = node.Callback(t.Context(), callback(ann, state, code))
-	require.NoError(t, err, "the one who began can still finish")
+	for _, user := range []string{ann, bob, ""} { // with the address that bob's browser shows
+		_, err = node.Callback(t.Context(), callback(user, state, code))
+		requireKind(t, filehost.InvalidRequest, err)
+	}
+	require.Zero(t, w.server.tokenCalls())
+	w.connect(node, ann)
 }
 
 func TestCallbacksThatAreRefused(t *testing.T) {

@@ -11,10 +11,13 @@ import (
 // A node that dies between the tombstone and its deletion leaves nothing behind for longer than this.
 const tombstoneTime = 10 * time.Minute
 
-// Disconnect implements filehost.Connections. First a tombstone takes the record's place, so that no refresh in flight
+// Disconnect implements filehost.Connections. First the sign-ins that are still under way end; then a tombstone takes the record's place, so that no refresh in flight
 // can bring it back; then the credential is revoked; then the tombstone goes.
 func (s *Store) Disconnect(ctx context.Context, userID string) error {
 	ctx = context.WithoutCancel(ctx) // who leaves now still wants to be disconnected
+	if err := s.dropSignIns(ctx, userID); err != nil {
+		return err
+	}
 	var ended, tombstone entry
 	err := s.contest(ctx, func() (bool, error) {
 		read, err := s.load(ctx, userID)

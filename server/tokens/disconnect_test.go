@@ -113,8 +113,8 @@ func TestDisconnectLeavesANewerConnectionAlone(t *testing.T) {
 	node := w.node(w.revoking)
 	w.connect(node, ann)
 	tombstones := 0
-	w.kv.Fail(func(op filehosttest.Op, _ string) error { // between the tombstone and its deletion
-		if op == filehosttest.CompareAndDelete && tombstones == 0 {
+	w.kv.Fail(func(op filehosttest.Op, key string) error { // between the tombstone and its deletion
+		if op == filehosttest.CompareAndDelete && key == node.key("conn_", ann) && tombstones == 0 {
 			tombstones++
 			w.connect(node, ann)
 		}

@@ -72,8 +72,5 @@ func (s *Store) lastUsed(ctx context.Context, userID string, since time.Time) (t
 // forgetUse deletes the note, as well as it can.
 func (s *Store) forgetUse(ctx context.Context, userID string) {
 	s.used.forget(userID)
-	key := s.key("used_", userID)
-	if raw, err := s.config.KV.Get(ctx, key); err == nil && raw != nil {
-		_, _ = s.config.KV.CompareAndDelete(ctx, key, raw)
-	}
+	s.forget(ctx, s.key("used_", userID))
 }

@@ -21,6 +21,7 @@ const (
 // signIn is an authorization code grant that a user has begun. It is stored under the hash of its state.
 type signIn struct {
 	UserID      string    `json:"user_id"`
+	Key         string    `json:"key"` // under which it is stored
 	StateHash   []byte    `json:"state_hash"`
 	Verifier    string    `json:"verifier"` // RFC 7636 4.1
 	RedirectURI string    `json:"redirect_uri"`
@@ -37,8 +38,10 @@ func (b signIn) Format(out fmt.State, _ rune) { _, _ = fmt.Fprintf(out, "signIn(
 func (s *Store) beginSignIn(ctx context.Context, userID string) (signIn, string, error) {
 	state := rand.Text()
 	hash := sha256.Sum256([]byte(state))
+	key := s.key("state_", state)
 	begun := signIn{
 		UserID:      userID,
+		Key:         key,
 		StateHash:   hash[:],
 		Verifier:    oauth2.GenerateVerifier(),
 		RedirectURI: s.config.RedirectURI,
@@ -47,10 +50,12 @@ func (s *Store) beginSignIn(ctx context.Context, userID string) (signIn, string,
 		Server:      s.provider.binding,
 		Deadline:    s.config.Clock.Now().Add(signInTime).UTC(),
 	}
-	key := s.key("state_", state)
 	raw, err := s.config.Cipher.encryptJSON(s.place(signInPurpose, key), begun)
 	if err != nil {
 		return signIn{}, "", filehost.E(filehost.Internal, "The sign-in could not be encrypted.", err)
+	}
+	if err := s.enlist(ctx, begun); err != nil {
+		return signIn{}, "", err
 	}
 	won, err := s.config.KV.CompareAndSet(ctx, key, nil, raw, signInTime)
 	if err != nil || !won {
