@@ -53,7 +53,7 @@ type Connection struct {
 // Callback is what the sign-in server sent back with the browser (RFC 6749 4.1.2, RFC 9207).
 type Callback struct {
 	UserID string // the Mattermost user of the browser's session; "" when it has none
-	HostID string
+	HostID string // of the route; the use case has compared it
 	State  string
 	Code   string
 	Issuer string // the iss parameter

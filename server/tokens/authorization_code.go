@@ -40,9 +40,6 @@ func (s *Store) Callback(ctx context.Context, callback filehost.Callback) (fileh
 	if s.provider == nil {
 		return filehost.CallbackResult{}, s.noOAuth()
 	}
-	if callback.HostID != s.config.Host.ID {
-		return filehost.CallbackResult{}, filehost.E(filehost.NotFound, "There is no such file host.", nil)
-	}
 	begun, consume, err := s.findSignIn(ctx, callback.State)
 	if err != nil {
 		return filehost.CallbackResult{}, err

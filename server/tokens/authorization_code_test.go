@@ -125,7 +125,6 @@ func TestCallbacksThatAreRefused(t *testing.T) {
 		"unknown state":                  {func(c *filehost.Callback) { c.State = "guessed" }, filehost.InvalidRequest},
 		"no state":                       {func(c *filehost.Callback) { c.State = "" }, filehost.InvalidRequest},
 		"a state without end":            {func(c *filehost.Callback) { c.State = strings.Repeat("A", 1<<20) }, filehost.InvalidRequest},
-		"another host":                   {func(c *filehost.Callback) { c.HostID = "other" }, filehost.NotFound},
 		"no code":                        {func(c *filehost.Callback) { c.Code = "" }, filehost.InvalidRequest},
 		"a code without end":             {func(c *filehost.Callback) { c.Code = strings.Repeat("A", 1<<20) }, filehost.InvalidRequest},
 		"a code of somebody else":        {func(c *filehost.Callback) { c.Code = "stolen" }, filehost.InvalidRequest},

@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"time"
+	"errors"
 
 	"github.com/jonboulle/clockwork"
 
@@ -14,8 +14,6 @@ import (
 const (
 	masterKeyKey   = "master_key"
 	masterKeyBytes = 32
-	masterKeyReads = 50
-	masterKeyPause = 100 * time.Millisecond
 )
 
 // MasterKey returns the key that the plugin keeps in the store itself, for admins who set none. The first call creates
@@ -24,27 +22,22 @@ func MasterKey(ctx context.Context, kv filehost.KV, clock clockwork.Clock) (file
 	fresh := make([]byte, masterKeyBytes)
 	_, _ = rand.Read(fresh) // never fails: crypto/rand
 	candidate := base64.RawURLEncoding.EncodeToString(fresh)
-	for range masterKeyReads {
+	key := ""
+	err := contest(ctx, clock, func() (bool, error) {
 		stored, err := kv.Get(ctx, masterKeyKey)
-		if err != nil {
-			return filehost.Secret{}, storeFailed(err)
+		if err != nil || len(stored) > 0 {
+			key = string(stored)
+			return true, err
 		}
-		if len(stored) > 0 {
-			return filehost.NewSecret(string(stored)), nil
-		}
-		created, err := kv.CompareAndSet(ctx, masterKeyKey, nil, []byte(candidate), 0)
-		if err != nil {
-			return filehost.Secret{}, storeFailed(err)
-		}
-		if created {
-			return filehost.NewSecret(candidate), nil
-		}
-		// Another node was first, and this node's replica doesn't show it yet.
-		select {
-		case <-ctx.Done():
-			return filehost.Secret{}, storeFailed(ctx.Err())
-		case <-clock.After(masterKeyPause):
-		}
+		key = candidate
+		return kv.CompareAndSet(ctx, masterKeyKey, nil, []byte(candidate), 0)
+	})
+	var known *filehost.Error
+	switch {
+	case errors.As(err, &known):
+		return filehost.Secret{}, err
+	case err != nil:
+		return filehost.Secret{}, storeFailed(err)
 	}
-	return filehost.Secret{}, filehost.E(filehost.Internal, "Mattermost's key-value store neither shows nor takes the encryption key.", nil)
+	return filehost.NewSecret(key), nil
 }

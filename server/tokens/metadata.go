@@ -36,9 +36,9 @@ type metadata struct {
 }
 
 func (m metadata) endpoints() endpoints {
-	auth := ClientAuthHeader // what a server that lists none must support (RFC 8414 2)
+	auth := authInHeader // what a server that lists none must support (RFC 8414 2)
 	if len(m.ClientAuth) > 0 && !slices.Contains(m.ClientAuth, "client_secret_basic") {
-		auth = ClientAuthBody
+		auth = authInBody
 	}
 	return endpoints{m.Authorize, m.Token, m.Revocation, m.UserInfo, m.Issuer, m.IssuerInReply, auth}
 }

@@ -3,6 +3,7 @@ package tokens
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -91,7 +92,7 @@ func TestMetadataIsReadOnceAnHourAndSurvivesAnOutage(t *testing.T) {
 		_, err := node.Authorize(t.Context(), ann)
 		require.NoError(t, err)
 	}
-	for _, err := range outcomes(20, func(int) error { _, err := node.Authorize(t.Context(), ann); return err }) {
+	for _, err := range outcomes(20, func(i int) error { _, err := node.Authorize(t.Context(), strconv.Itoa(i)); return err }) {
 		require.NoError(t, err)
 	}
 	w.clock.Advance(metadataLifetime - 1)
@@ -125,12 +126,12 @@ func TestMetadataThatCannotBeReadSpendsNothing(t *testing.T) {
 func TestTheMetadataSaysHowTheClientAuthenticates(t *testing.T) {
 	tests := map[string]struct {
 		methods []string
-		want    ClientAuth
+		want    clientAuth
 	}{
-		"none listed": {nil, ClientAuthHeader},
-		"header":      {[]string{"client_secret_basic"}, ClientAuthHeader},
-		"both":        {[]string{"client_secret_post", "client_secret_basic"}, ClientAuthHeader},
-		"body":        {[]string{"client_secret_post", "private_key_jwt"}, ClientAuthBody},
+		"none listed": {nil, authInHeader},
+		"header":      {[]string{"client_secret_basic"}, authInHeader},
+		"both":        {[]string{"client_secret_post", "client_secret_basic"}, authInHeader},
+		"body":        {[]string{"client_secret_post", "private_key_jwt"}, authInBody},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

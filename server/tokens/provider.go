@@ -12,11 +12,20 @@ import (
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
 
+// clientAuth is how the plugin authenticates itself at the token endpoint (RFC 6749 2.3.1). The kind of host says it, or
+// the metadata. Exactly one way is ever tried, so that one failing call is one request.
+type clientAuth string
+
+const (
+	authInHeader clientAuth = "header" // client_secret_basic
+	authInBody   clientAuth = "body"   // client_secret_post
+)
+
 // profile is what sets the sign-in of one kind of host apart from the standard.
 type profile struct {
 	authorizePath string // below the host's address; "" = the settings or the metadata say where
 	tokenPath     string
-	clientAuth    ClientAuth
+	clientAuth    clientAuth
 	deadCode      []string // error codes that mean that the code is used up or expired
 	deadRefresh   []string // error codes that mean that the refresh token is
 }
@@ -26,14 +35,14 @@ var profiles = map[string]profile{
 	"nextcloud": {
 		authorizePath: "/index.php/apps/oauth2/authorize",
 		tokenPath:     "/index.php/apps/oauth2/api/v1/token",
-		clientAuth:    ClientAuthBody,
+		clientAuth:    authInBody,
 		deadCode:      []string{"invalid_grant", "invalid_request"},
 		deadRefresh:   []string{"invalid_grant", "invalid_request"},
 	},
 	"owncloud": {
 		authorizePath: "/index.php/apps/oauth2/authorize",
 		tokenPath:     "/index.php/apps/oauth2/api/v1/token",
-		clientAuth:    ClientAuthHeader,
+		clientAuth:    authInHeader,
 		deadCode:      []string{"invalid_grant"},
 		deadRefresh:   []string{"invalid_grant"},
 	},
@@ -53,7 +62,7 @@ type endpoints struct {
 	UserInfo   string // "" = it has none (OpenID Connect Core 5.3)
 	Issuer     string // "" = unknown
 	IssuerSent bool   // callbacks carry iss (RFC 9207 3)
-	ClientAuth ClientAuth
+	ClientAuth clientAuth
 }
 
 // provider is the configured sign-in server.
@@ -80,7 +89,7 @@ func newProvider(config Config) (*provider, error) {
 		Authorize:  cmp.Or(config.OAuth.AuthorizeURL, below(config.Host.BaseURL, p.profile.authorizePath)),
 		Token:      cmp.Or(config.OAuth.TokenURL, below(config.Host.BaseURL, p.profile.tokenPath)),
 		Revocation: config.OAuth.RevocationURL,
-		ClientAuth: cmp.Or(config.OAuth.ClientAuth, p.profile.clientAuth),
+		ClientAuth: p.profile.clientAuth,
 	}
 	if err := p.check(); err != nil {
 		return nil, err
@@ -143,7 +152,7 @@ func (s *Store) endpoints(ctx context.Context) (endpoints, error) {
 		found.ClientAuth = cmp.Or(p.fixed.ClientAuth, found.ClientAuth)
 	}
 	if p.OAuth.ClientSecret.IsEmpty() {
-		found.ClientAuth = ClientAuthBody // a public client sends its id alone (RFC 6749 3.2.1)
+		found.ClientAuth = authInBody // a public client sends its id alone (RFC 6749 3.2.1)
 	}
 	return found, nil
 }
@@ -151,7 +160,7 @@ func (s *Store) endpoints(ctx context.Context) (endpoints, error) {
 // client is the registration in the terms of the library. Its auth style is never left to trial and error.
 func (s *Store) client(at endpoints, redirectURI string) *oauth2.Config {
 	style := oauth2.AuthStyleInHeader
-	if at.ClientAuth == ClientAuthBody {
+	if at.ClientAuth == authInBody {
 		style = oauth2.AuthStyleInParams
 	}
 	return &oauth2.Config{

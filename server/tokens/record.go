@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jonboulle/clockwork"
+
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
 
@@ -294,15 +296,19 @@ const (
 	contestPause  = 100 * time.Millisecond
 )
 
+func (s *Store) contest(ctx context.Context, round func() (won bool, err error)) error {
+	return contest(ctx, s.config.Clock, round)
+}
+
 // contest repeats a read and compare-and-set until it is won. Losing means that another was quicker, or that the read
 // came from a replica that lags behind.
-func (s *Store) contest(ctx context.Context, round func() (won bool, err error)) error {
+func contest(ctx context.Context, clock clockwork.Clock, round func() (won bool, err error)) error {
 	for range contestRounds {
 		won, err := round()
 		if won || err != nil {
 			return err
 		}
-		if err := s.pause(ctx, contestPause); err != nil {
+		if err := pause(ctx, clock, contestPause); err != nil {
 			return storeFailed(err)
 		}
 	}

@@ -345,10 +345,9 @@ func TestWhatADeadGrantIsDependsOnTheHost(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.host.Kind = test.kind
+			w.host.Kind, w.server.secretInBody = test.kind, test.kind == "nextcloud"
 			node := w.node(func(c *Config) {
 				c.OAuth.AuthorizeURL, c.OAuth.TokenURL = w.server.URL+authorizePath, w.server.URL+tokenPath
-				c.OAuth.ClientAuth = ClientAuthBody
 			})
 			w.connect(node, ann)
 			w.expire()

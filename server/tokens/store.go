@@ -27,23 +27,12 @@ const (
 	MethodPassword Method = "password" // user name and app password
 )
 
-// ClientAuth is how the plugin authenticates itself at the token endpoint (RFC 6749 2.3.1).
-type ClientAuth string
-
-// The ways. Exactly one is ever tried, so that one failing call is one request.
-const (
-	ClientAuthDefault ClientAuth = ""       // what the kind of host or the metadata says
-	ClientAuthHeader  ClientAuth = "header" // client_secret_basic
-	ClientAuthBody    ClientAuth = "body"   // client_secret_post
-)
-
 // OAuth is the plugin's registration at the sign-in server. What is empty is derived from the kind of host, or read from
 // the metadata of Issuer.
 type OAuth struct {
 	ClientID      string
 	ClientSecret  filehost.Secret // empty for a public client
-	ClientAuth    ClientAuth
-	Issuer        string // RFC 8414 2
+	Issuer        string          // RFC 8414 2
 	AuthorizeURL  string
 	TokenURL      string
 	RevocationURL string // RFC 7009
@@ -129,9 +118,13 @@ func (s *Store) withTimeout(ctx context.Context, limit time.Duration) (context.C
 	}
 }
 
-// pause waits for half of about to one and a half times about, so that nodes don't move in step.
 func (s *Store) pause(ctx context.Context, about time.Duration) error {
-	timer := s.config.Clock.NewTimer(about/2 + rand.N(about)) //nolint:gosec // jitter, no secret
+	return pause(ctx, s.config.Clock, about)
+}
+
+// pause waits for half of about to one and a half times about, so that nodes don't move in step.
+func pause(ctx context.Context, clock clockwork.Clock, about time.Duration) error {
+	timer := clock.NewTimer(about/2 + rand.N(about)) //nolint:gosec // jitter, no secret
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

@@ -177,7 +177,7 @@ func (s *Store) revoke(ctx context.Context, at endpoints, token filehost.Secret,
 	defer cancel()
 	form := url.Values{"token": {token.Reveal()}, "token_type_hint": {hint}}
 	id, secret := s.provider.OAuth.ClientID, s.provider.OAuth.ClientSecret
-	if at.ClientAuth == ClientAuthBody {
+	if at.ClientAuth == authInBody {
 		form.Set("client_id", id)
 		if !secret.IsEmpty() {
 			form.Set("client_secret", secret.Reveal())
@@ -188,7 +188,7 @@ func (s *Store) revoke(ctx context.Context, at endpoints, token filehost.Secret,
 		return
 	}
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	if at.ClientAuth != ClientAuthBody {
+	if at.ClientAuth != authInBody {
 		request.SetBasicAuth(url.QueryEscape(id), url.QueryEscape(secret.Reveal())) // RFC 6749 2.3.1
 	}
 	response, err := s.config.Client.Do(request)
