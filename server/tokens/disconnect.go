@@ -68,6 +68,28 @@ func (s *Store) revokeEnded(ctx context.Context, ended ...record) {
 	}
 }
 
+// revokeReplaced revokes what a new connection took the place of, in the background.
+func (s *Store) revokeReplaced(fresh record, replaced ...record) {
+	var ended []record
+	for _, r := range replaced {
+		if r.Grant == "" || !r.Password.IsEmpty() && r.Password.Equal(fresh.Password) {
+			continue // there was none, or the user has entered the same password again
+		}
+		if r.Grant == codeGrant && fresh.Grant == codeGrant && r.Account == fresh.Account && !s.provider.profile.apart {
+			// Servers that keep one session for a browser, as Keycloak does, would end the new grant with the old one's
+			// refresh token: both belong to that session. They end together when the user disconnects.
+			r.RefreshToken = filehost.Secret{}
+		}
+		ended = append(ended, r)
+	}
+	if len(ended) == 0 || !s.config.Pending.begin(s.config.Lifetime) {
+		return
+	}
+	defer s.config.Pending.running.Done()
+	ctx := context.WithoutCancel(s.config.Lifetime)
+	s.config.Pending.background(s.config.Log, func() { s.revokeEnded(ctx, ended...) })
+}
+
 // revokeAll revokes a record's tokens at the sign-in server, the refresh token first: it is the one that makes others.
 // Where that server revokes nothing, or the record holds a password, the host itself may.
 func (s *Store) revokeAll(ctx context.Context, at endpoints, r record) {

@@ -87,7 +87,7 @@ func TestNobodyIsSentToAServerWithTheMetadataOfAnother(t *testing.T) {
 func TestMetadataIsReadOnceAnHourAndSurvivesAnOutage(t *testing.T) {
 	w := newWorld(t)
 	w.publish("/.well-known/openid-configuration")
-	node := w.node(w.byIssuer)
+	node := w.node(w.byIssuer, impatient)
 	authorize := func() {
 		_, err := node.Authorize(t.Context(), ann)
 		require.NoError(t, err)

@@ -28,6 +28,7 @@ type profile struct {
 	clientAuth    clientAuth
 	deadCode      []string // error codes that mean that the code is used up or expired
 	deadRefresh   []string // error codes that mean that the refresh token is
+	apart         bool     // revoking one grant leaves the same account's others alone
 }
 
 // profiles are the hosts that are sign-in servers themselves, by filehost.Host.Kind.
@@ -38,6 +39,7 @@ var profiles = map[string]profile{
 		clientAuth:    authInBody,
 		deadCode:      []string{"invalid_grant", "invalid_request"},
 		deadRefresh:   []string{"invalid_grant", "invalid_request"},
+		apart:         true,
 	},
 	"owncloud": {
 		authorizePath: "/index.php/apps/oauth2/authorize",
@@ -45,6 +47,7 @@ var profiles = map[string]profile{
 		clientAuth:    authInHeader,
 		deadCode:      []string{"invalid_grant"},
 		deadRefresh:   []string{"invalid_grant"},
+		apart:         true,
 	},
 }
 

@@ -271,21 +271,23 @@ func (s *Store) place(purpose purpose, userID string) place {
 	return place{Purpose: purpose, User: userID, Host: s.config.Host.ID, Kind: s.config.Host.Kind}
 }
 
-// save keeps a new connection in place of whatever there was.
+// save keeps a new connection in place of whatever there was, which is then revoked.
 func (s *Store) save(ctx context.Context, userID string, fresh record) error {
 	now := s.config.Clock.Now().UTC()
 	fresh.State, fresh.Connection, fresh.Since, fresh.Origin = active, rand.Text(), now, s.config.Host.Origin()
+	var replaced record
 	err := s.contest(ctx, func() (bool, error) {
 		read, err := s.load(ctx, userID)
 		if err != nil {
 			return false, err
 		}
+		replaced = read.record
 		fresh.Generation = read.Generation.next(now)
 		_, won, err := s.swap(ctx, userID, read, fresh)
 		return won, err
 	})
 	if err == nil {
-		s.dropUnsaved(userID)
+		s.revokeReplaced(fresh, replaced, s.dropUnsaved(userID))
 		s.used.forget(userID)
 	}
 	return err

@@ -43,6 +43,7 @@ type world struct {
 	// revoke ends a credential there.
 	revoke func(filehost.Credential) error
 	ended  []string // the secrets that revoke was called with
+	ending sync.Mutex
 }
 
 func newWorld(t *testing.T) *world {
@@ -79,6 +80,8 @@ func (w *world) node(edits ...func(*Config)) *Store {
 		KV:          w.kv, Cipher: cipher, Client: &http.Client{Transport: transport},
 		Account: func(_ context.Context, c filehost.Credential) (string, error) { return w.account(c) },
 		Revoke: func(_ context.Context, c filehost.Credential) error {
+			w.ending.Lock()
+			defer w.ending.Unlock()
 			w.ended = append(w.ended, c.Secret.Reveal())
 			return w.revoke(c)
 		},
