@@ -136,6 +136,9 @@ func (s *Store) redeemFailed(err error) error {
 	case failedWith(err, tokenErrorCodes...):
 		return filehost.E(filehost.NotConfigured, "The sign-in server of "+name+" refused the plugin's request. Ask your admin to check the OAuth settings.", err)
 	}
+	if throttled, ok := s.throttled(err); ok {
+		return throttled
+	}
 	return s.signInServerDown(err)
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -74,6 +75,7 @@ func (w *world) drive(r *report) {
 		_, err = node.Callback(ctx, callback(ann, state, code))
 		r.add(err)
 		w.server.set(func(s *signInServer) { s.fault = nil })
+		node.rest.until = time.Time{} // what waits to be confirmed would not outlive the rest
 		credential = w.connect(node, ann)
 	}
 	wrong := callback(bob, state, code)

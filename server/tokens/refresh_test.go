@@ -400,11 +400,11 @@ func TestNoFailureOfTheSignInServerDeletesAGrant(t *testing.T) {
 	}{
 		"500 with a page":            {answer(500, "text/html", "<!DOCTYPE html>canary-page"), filehost.HostUnavailable},
 		"503":                        {answer(503, "text/plain", "canary-text"), filehost.HostUnavailable},
-		"429":                        {answer(429, asJSON, `[]`), filehost.HostUnavailable},
+		"429":                        {answer(429, asJSON, `[]`), filehost.RateLimited},
 		"500 that says temporarily":  {answer(500, asJSON, `{"error":"temporarily_unavailable"}`), filehost.HostUnavailable},
 		"503 that names a code":      {answer(503, asJSON, `{"error":"invalid_grant"}`), filehost.HostUnavailable},
 		"500 that names a code":      {answer(500, asJSON, `{"error":"invalid_request"}`), filehost.HostUnavailable},
-		"429 that names a code":      {answer(429, asJSON, `{"error":"invalid_request"}`), filehost.HostUnavailable},
+		"429 that names a code":      {answer(429, asJSON, `{"error":"invalid_request"}`), filehost.RateLimited},
 		"403 that names a code":      {answer(403, asJSON, `{"error":"invalid_grant"}`), filehost.HostUnavailable},
 		"302 that names a code":      {answer(302, asJSON, `{"error":"invalid_grant"}`), filehost.HostUnavailable},
 		"200 that names a code":      {answer(200, asJSON, `{"error":"invalid_grant"}`), filehost.HostUnavailable},
@@ -436,6 +436,7 @@ func TestNoFailureOfTheSignInServerDeletesAGrant(t *testing.T) {
 			require.NotContains(t, err.Error(), "canary")
 			require.NotContains(t, strings.Join(w.server.requests, " "), "/elsewhere", "no redirect is followed")
 			require.Equal(t, filehost.Connected, w.state(node, ann))
+			w.clock.Advance(restTime)
 
 			w.server.set(func(s *signInServer) { s.fault = nil })
 			w.credential(node, ann)
@@ -460,7 +461,7 @@ func TestATokenEndpointThatHangsIsGivenUpAfterTenSeconds(t *testing.T) {
 		done <- err
 	}()
 	<-arrived
-	w.clock.Advance(callLimit)
+	w.clock.Advance(exchangeLimit)
 	err := <-done
 	requireKind(t, filehost.HostUnavailable, err)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -502,11 +503,33 @@ func TestARefusedClientIsLoggedOnceAndToldToTheAdmin(t *testing.T) {
 		_, err := node.For(t.Context(), ann)
 		requireKind(t, filehost.NotConfigured, err)
 	}
+	require.Equal(t, 2, w.server.tokenCalls(), "each further call would feed the host's throttle")
 	require.Equal(t, 1, strings.Count(w.log.String(), clientRefusedMessage))
 	requireKind(t, filehost.NotConfigured, node.CheckTokenEndpoint(t.Context()))
 	w.server.set(func(s *signInServer) { s.clientSecret = "canary-client-secret" })
+	w.credential(w.node(), ann) // a new one, as after a change of the settings
+	w.expire()
+	w.clock.Advance(restTime)
 	w.credential(node, ann)
 	require.NoError(t, node.CheckTokenEndpoint(t.Context()))
+}
+
+func TestATokenEndpointThatThrottlesIsLeftAlone(t *testing.T) {
+	w := newWorld(t)
+	node := w.node()
+	w.connect(node, ann)
+	w.expire()
+	w.server.set(func(s *signInServer) {
+		s.fault = func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusTooManyRequests) }
+	})
+	for range 3 {
+		_, err := node.For(t.Context(), ann)
+		requireKind(t, filehost.RateLimited, err)
+	}
+	require.Equal(t, 2, w.server.tokenCalls())
+	w.server.set(func(s *signInServer) { s.fault = nil })
+	w.clock.Advance(restTime)
+	w.credential(node, ann)
 }
 
 func TestAnAnswerWithoutARefreshTokenKeepsTheOldOne(t *testing.T) {

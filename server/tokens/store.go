@@ -74,6 +74,7 @@ type Store struct {
 	flights  singleflight.Group
 	used     lastUses
 	refused  atomic.Bool // the sign-in server's last word on the client was no
+	rest     rest
 }
 
 var (

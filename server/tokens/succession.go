@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	leaseTime   = 30 * time.Second // longer than a call of the token endpoint and the writes around it
+	leaseTime   = 45 * time.Second // longer than an exchange and the writes around it
 	clockSkew   = time.Minute      // between nodes
 	waitLimit   = 3 * leaseTime    // for another node; longer than it takes to see that its lease has expired
 	pollFirst   = 100 * time.Millisecond
@@ -164,6 +164,9 @@ func (q *succession) spendLease(ctx context.Context, at endpoints, held entry) (
 func (s *Store) refreshFailed(err error) error {
 	if clientRefused(err) {
 		return filehost.E(filehost.NotConfigured, clientRefusedMessage, err)
+	}
+	if throttled, ok := s.throttled(err); ok {
+		return throttled
 	}
 	return s.signInServerDown(err)
 }

@@ -53,6 +53,11 @@ func failedWith(err error, codes ...string) bool {
 	return errors.As(err, &failed) && failed.Code != "" && slices.Contains(codes, failed.Code)
 }
 
+func failedWithStatus(err error, status int) bool {
+	var failed *tokenError
+	return errors.As(err, &failed) && failed.Status == status
+}
+
 // issued is what a token endpoint gave (RFC 6749 5.1).
 type issued struct {
 	AccessToken  filehost.Secret
@@ -77,7 +82,10 @@ func (s *Store) spend(ctx context.Context, at endpoints, refreshToken filehost.S
 }
 
 func (s *Store) askTokens(ctx context.Context, call func(context.Context) (*oauth2.Token, error)) (issued, error) {
-	ctx, cancel := s.withTimeout(ctx, callLimit)
+	if reason := s.resting(); reason != nil {
+		return issued{}, reason
+	}
+	ctx, cancel := s.withTimeout(ctx, exchangeLimit)
 	defer cancel()
 	token, err := call(context.WithValue(ctx, oauth2.HTTPClient, s.config.Client))
 	if err != nil {
@@ -114,6 +122,7 @@ func (s *Store) tokenCallFailed(ctx context.Context, err error) error {
 		if clientRefused(failed) && s.refused.CompareAndSwap(false, true) {
 			s.config.Log.Error(clientRefusedMessage, "host", s.config.Host.ID, "code", failed.Code)
 		}
+		s.restAfter(failed)
 		return failed
 	case errors.As(err, &transport):
 		return &tokenError{Err: callFailed(ctx, err)}
