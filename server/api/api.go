@@ -52,6 +52,7 @@ type Handler struct {
 // The time that routes get. A copy gets what Mattermost gives a request.
 const (
 	quick   = 30 * time.Second
+	signIn  = 90 * time.Second // the sign-in server, and then the host, may be slow on purpose
 	listing = 2 * time.Minute
 )
 
@@ -82,9 +83,9 @@ var routes = []route{
 	{method: http.MethodGet, path: "/api/health", public: true, limit: within(quick), use: (*Handler).health},
 	{method: http.MethodGet, path: "/api/openapi.yaml", public: true, limit: within(quick), use: (*Handler).openAPI},
 	{method: http.MethodGet, path: "/api/connection", limit: within(quick), use: (*Handler).connection},
-	{method: http.MethodPost, path: "/api/connection", limit: within(quick), use: (*Handler).connect},
-	{method: http.MethodDelete, path: "/api/connection", limit: within(quick), use: (*Handler).disconnect},
-	{method: http.MethodGet, path: "/api/connection/callback/{host}", public: true, spends: true, limit: within(quick), use: (*Handler).callback},
+	{method: http.MethodPost, path: "/api/connection", limit: within(signIn), use: (*Handler).connect},
+	{method: http.MethodDelete, path: "/api/connection", limit: within(signIn), use: (*Handler).disconnect},
+	{method: http.MethodGet, path: "/api/connection/callback/{host}", public: true, spends: true, limit: within(signIn), use: (*Handler).callback},
 	{method: http.MethodGet, path: "/api/connection/confirm/{handle}", public: true, limit: within(quick), use: (*Handler).confirmPage},
 	{method: http.MethodGet, path: "/api/connection/done", public: true, limit: within(quick), use: (*Handler).donePage},
 	{method: http.MethodGet, path: "/api/connection/failed", public: true, limit: within(quick), use: (*Handler).failedPage},
