@@ -36,7 +36,7 @@ type runtime struct {
 	api.Runtime
 	source source
 	config config.Config
-	cancel context.CancelFunc // ends the background checks
+	cancel context.CancelFunc // ends the background checks, and closes the connections that nobody uses
 }
 
 // source is what a configuration is made of.
@@ -149,20 +149,25 @@ func (p *Plugin) newRuntime(loaded source) (*runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	service, store, err := p.wire(configuration, kv, cipher)
+	ctx, cancel := context.WithCancel(p.lifetime)
+	service, store, err := p.wire(ctx, configuration, kv, cipher)
 	if err != nil {
+		cancel()
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(p.lifetime)
 	monitor := filehost.NewMonitor(p.clock, p.log, checkTimeout)
 	go monitor.Watch(ctx, service.Probes(kv, store.CheckTokenEndpoint), checkInterval)
 	return &runtime{Runtime: api.Runtime{Service: service, Monitor: monitor}, source: loaded, config: configuration, cancel: cancel}, nil
 }
 
-func (p *Plugin) wire(c config.Config, kv filehost.KV, cipher *tokens.Cipher) (*filehost.Service, *tokens.Store, error) {
+// wire makes the packages of a configuration, which is in force until ctx ends.
+func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, cipher *tokens.Cipher) (*filehost.Service, *tokens.Store, error) {
 	hostClient, signInClient, err := newClients(c)
 	if err != nil {
 		return nil, nil, errors.Wrap(err, "outbound")
+	}
+	for _, client := range []*http.Client{hostClient, signInClient} {
+		context.AfterFunc(ctx, client.CloseIdleConnections)
 	}
 	host, err := remote.New(remote.Config{Host: c.Host, Client: hostClient, StallAfter: c.StallAfter, Clock: p.clock})
 	if err != nil {
