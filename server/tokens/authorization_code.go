@@ -98,9 +98,28 @@ func (s *Store) authorizeFailed(code string) error {
 
 // finish redeems the code and keeps the connection.
 func (s *Store) finish(ctx context.Context, at endpoints, begun signIn, code string) error {
+	var fresh record
+	err := s.attempt(ctx, begun.UserID, func() (err error) {
+		fresh, err = s.redeemed(ctx, at, begun, code)
+		return err
+	})
+	if err == nil {
+		err = s.claim(ctx, begun)
+	}
+	if err == nil {
+		err = s.save(ctx, begun.UserID, fresh)
+	}
+	if err != nil && fresh.Grant != "" {
+		s.revokeAll(context.WithoutCancel(ctx), at, fresh) // nobody will ever use them
+	}
+	return err
+}
+
+// redeemed returns what a code is good for. When it fails, the record may still hold tokens.
+func (s *Store) redeemed(ctx context.Context, at endpoints, begun signIn, code string) (record, error) {
 	answer, err := s.redeem(ctx, at, begun, code)
 	if err != nil {
-		return s.redeemFailed(err)
+		return record{}, s.redeemFailed(err)
 	}
 	fresh := record{
 		Grant:        codeGrant,
@@ -114,16 +133,7 @@ func (s *Store) finish(ctx context.Context, at endpoints, begun signIn, code str
 	if err == nil {
 		fresh.Account, err = s.account(ctx, at, answer)
 	}
-	if err == nil {
-		err = s.claim(ctx, begun)
-	}
-	if err == nil {
-		err = s.save(ctx, begun.UserID, fresh)
-	}
-	if err != nil {
-		s.revokeAll(context.WithoutCancel(ctx), at, fresh) // nobody will ever use them
-	}
-	return err
+	return fresh, err
 }
 
 func (s *Store) redeemFailed(err error) error {

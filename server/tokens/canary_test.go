@@ -71,8 +71,8 @@ func (w *world) drive(r *report) {
 		})
 		_, err := node.Renew(ctx, ann, credential)
 		r.add(name, err, node.CheckTokenEndpoint(ctx), node.Confirm(ctx, ann, shown.Code))
-		state, code := w.begin(node, ann)
-		_, err = node.Callback(ctx, callback(ann, state, code))
+		state, code := w.begin(node, name) // each a user of his own: failures are counted
+		_, err = node.Callback(ctx, callback(name, state, code))
 		r.add(err)
 		w.server.set(func(s *signInServer) { s.fault = nil })
 		node.rest.until = time.Time{} // what waits to be confirmed would not outlive the rest

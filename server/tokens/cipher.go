@@ -88,6 +88,7 @@ const (
 	connectionPurpose purpose = "connection"
 	lastUsePurpose    purpose = "last use"
 	signInPurpose     purpose = "sign-in"
+	attemptsPurpose   purpose = "attempts"
 	begunPurpose      purpose = "begun sign-ins"
 	heldPurpose       purpose = "held code"
 	pagePurpose       purpose = "confirmation page"

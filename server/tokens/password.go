@@ -26,7 +26,11 @@ func (s *Store) ConnectWithPassword(ctx context.Context, userID, username string
 	if err := checkText("password", password.Reveal(), maxPasswordBytes); err != nil {
 		return err
 	}
-	account, err := s.config.Account(ctx, filehost.Credential{Scheme: filehost.Basic, Username: username, Secret: password})
+	var account string
+	err := s.attempt(ctx, userID, func() (err error) {
+		account, err = s.config.Account(ctx, filehost.Credential{Scheme: filehost.Basic, Username: username, Secret: password})
+		return err
+	})
 	switch {
 	case filehost.KindOf(err) == filehost.CredentialRejected:
 		return filehost.Invalid("password", s.config.Host.Name+" did not accept this user name and password.")

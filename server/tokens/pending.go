@@ -9,10 +9,12 @@ import (
 )
 
 // Pending is what one node has under way and must not lose, whatever becomes of the configuration that it was begun
-// under: refreshes, writes, and tokens that are not saved yet. The plugin makes one and hands it to each Store.
+// under: refreshes, writes, tokens that are not saved yet, and how many sign-ins have failed. The plugin makes one and hands it to each Store.
 type Pending struct {
 	starting sync.Mutex
 	running  sync.WaitGroup // refreshes and writes that outlive their callers
+
+	attempts nodeAttempts
 
 	mu sync.Mutex
 	// unsaved are the tokens whose refresh succeeded and whose record the store did not take yet, by the record's key.

@@ -1,0 +1,139 @@
+package tokens
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// A host slows or blocks the address that failed sign-ins come from, and for all users that is Mattermost's. So few of
+// them get there in any failureTime: of one user, whichever node he is on, and of all users of one node.
+const (
+	failureTime  = 10 * time.Minute
+	userFailures = 5
+	nodeFailures = 60
+)
+
+// attempts are when sign-ins have begun that failed or are still under way.
+type attempts struct {
+	Times []time.Time `json:"times"` // the earliest first
+}
+
+// take adds an attempt, or tells how long there must be none.
+func (a *attempts) take(now time.Time, limit int) (wait time.Duration) {
+	a.Times = slices.DeleteFunc(a.Times, func(t time.Time) bool { return now.Sub(t) >= failureTime })
+	if len(a.Times) >= limit {
+		return max(time.Second, a.Times[0].Add(failureTime).Sub(now))
+	}
+	a.Times = append(a.Times, now)
+	return 0
+}
+
+// giveBack removes an attempt that did not fail.
+func (a *attempts) giveBack(begun time.Time) {
+	if i := slices.IndexFunc(a.Times, begun.Equal); i >= 0 {
+		a.Times = slices.Delete(a.Times, i, i+1)
+	}
+}
+
+// nodeAttempts are those of all users of a node.
+type nodeAttempts struct {
+	mu sync.Mutex
+	attempts
+}
+
+func (n *nodeAttempts) take(now time.Time) time.Duration {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.attempts.take(now, nodeFailures)
+}
+
+func (n *nodeAttempts) giveBack(begun time.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.attempts.giveBack(begun)
+}
+
+// attempt lets a user try to sign in at the host, unless too many have failed. The attempt counts from its beginning, so
+// that those made at once are counted like those made in turn, and no longer when it turns out not to be a failure.
+func (s *Store) attempt(ctx context.Context, userID string, signIn func() error) error {
+	begun := s.config.Clock.Now().UTC()
+	node := &s.config.Pending.attempts
+	if wait := node.take(begun); wait > 0 {
+		return s.tooManyFailures(wait)
+	}
+	var wait time.Duration
+	err := s.changeAttempts(ctx, userID, func(a *attempts) { wait = a.take(begun, userFailures) })
+	if err == nil && wait > 0 {
+		err = s.tooManyFailures(wait)
+	}
+	if err != nil {
+		node.giveBack(begun)
+		return err
+	}
+	err = signIn()
+	if !heldAgainstUs(err) {
+		node.giveBack(begun)
+		// Should the store fail here, the user has an attempt less for a while.
+		_ = s.changeAttempts(context.WithoutCancel(ctx), userID, func(a *attempts) { a.giveBack(begun) })
+	}
+	return err
+}
+
+func (s *Store) tooManyFailures(wait time.Duration) error {
+	return &filehost.Error{
+		Kind: filehost.RateLimited, RetryAfter: wait,
+		Message: "Too many sign-ins to " + s.config.Host.Name + " have failed. Try again in a few minutes.",
+	}
+}
+
+// heldAgainstUs tells whether the host, or its sign-in server, may have counted an attempt as one with a wrong password
+// or code. One that got no answer in time may be one that is being slowed down.
+func heldAgainstUs(err error) bool {
+	var answer *tokenError
+	switch {
+	case err == nil:
+		return false
+	case errors.Is(err, context.DeadlineExceeded):
+		return true
+	case errors.As(err, &answer):
+		return answer.Status/100 == 4 && answer.Status != http.StatusTooManyRequests && !clientRefused(err)
+	}
+	switch filehost.KindOf(err) {
+	case filehost.HostUnavailable, filehost.Maintenance, filehost.RateLimited, filehost.Internal:
+		return false
+	}
+	return true
+}
+
+// changeAttempts changes what all nodes know of a user's attempts, under compare-and-set: change may be called again.
+func (s *Store) changeAttempts(ctx context.Context, userID string, change func(*attempts)) error {
+	key, at := s.key("tries_", userID), s.place(attemptsPurpose, userID)
+	return s.contest(ctx, func() (won bool, err error) {
+		old, err := s.config.KV.Get(ctx, key)
+		if err != nil {
+			return false, storeFailed(err)
+		}
+		var known attempts
+		if old != nil && s.config.Cipher.decryptJSON(at, old, &known) != nil {
+			known = attempts{} // of a key that is gone
+		}
+		change(&known)
+		if len(known.Times) == 0 && old != nil {
+			won, err = s.config.KV.CompareAndDelete(ctx, key, old)
+		} else if raw, failed := s.config.Cipher.encryptJSON(at, known); failed != nil {
+			return false, filehost.E(filehost.Internal, "The sign-in could not be encrypted.", failed)
+		} else {
+			won, err = s.config.KV.CompareAndSet(ctx, key, old, raw, failureTime)
+		}
+		if err != nil {
+			return false, storeFailed(err)
+		}
+		return won, nil
+	})
+}
