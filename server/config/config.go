@@ -93,7 +93,7 @@ type Problem struct {
 // Problems are all that is wrong with the settings. It is the error that New returns.
 type Problems []Problem
 
-// Error implements error: one line for the log and for /health. It holds no setting's value.
+// Error implements error: one line for the log and for /health. It holds no secret.
 func (p Problems) Error() string {
 	lines := make([]string, len(p))
 	for i, problem := range p {
@@ -110,10 +110,7 @@ func Defaults() Raw {
 // New reads and validates the settings. siteURL is ServiceSettings.SiteURL. The error is always of type Problems.
 func New(settings map[string]any, siteURL string, kinds Kinds) (Config, error) {
 	raw, problems := read(settings)
-	if len(problems) > 0 {
-		return Config{}, problems
-	}
-	v := validator{allowHTTP: raw.AllowHTTP, kinds: kinds}
+	v := validator{allowHTTP: raw.AllowHTTP, kinds: kinds, problems: problems}
 	config := Config{
 		Host:             filehost.Host{ID: filehost.DefaultHostID, Name: v.name(raw.HostName), Kind: v.oneOf("HostKind", raw.HostKind, slices.Sorted(maps.Keys(kinds))), BaseURL: v.base("HostURL", raw.HostURL)},
 		CA:               v.certificates(raw.HostCA),

@@ -77,10 +77,10 @@ func TestASiteURLIsRequired(t *testing.T) {
 	require.ErrorContains(t, err, "SiteURL: set the Site URL")
 }
 
-func TestAllProblemsAreReportedAtOnceAndNoneHoldsAValue(t *testing.T) {
-	_, err := config.New(map[string]any{"encryptionkey": "canary", "maxfiles": 99, "hostca": "canary"}, site, kinds)
+func TestAllProblemsAreReportedAtOnceAndNoneHoldsASecret(t *testing.T) {
+	_, err := config.New(map[string]any{"encryptionkey": "canary", "maxfiles": 99, "hostca": "canary", "maxcopymb": "many"}, site, kinds)
 	require.Error(t, err)
-	for _, setting := range []string{"HostURL", "EncryptionKey", "MaxFiles", "HostCA", "OAuthClientID"} {
+	for _, setting := range []string{"HostURL", "EncryptionKey", "MaxFiles", "HostCA", "OAuthClientID", "maxcopymb"} {
 		assert.Contains(t, err.Error(), setting)
 	}
 	assert.NotContains(t, err.Error(), "canary")
