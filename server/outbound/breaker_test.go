@@ -121,7 +121,6 @@ func TestWhatIsNoFaultOfTheServerIsNotCounted(t *testing.T) {
 	for range 2 * failuresToOpen {
 		require.False(t, spared(post(leaving, t, client, stalled.URL+"/leave")))
 	}
-	require.False(t, spared(post(t.Context(), t, client, stalled.URL)))
 	strict := newClient(t, Config{AllowHTTP: true})
 	open(t, strict, server.URL)
 	var blocked *BlockedAddressError
