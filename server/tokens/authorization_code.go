@@ -189,5 +189,8 @@ func (s *Store) account(ctx context.Context, at endpoints, answer issued) (strin
 	if err := s.getJSON(ctx, at.UserInfo, answer.AccessToken, &user); err != nil {
 		return "", s.signInServerDown(err)
 	}
-	return cmp.Or(user.Name, user.Subject), nil
+	if account := cmp.Or(user.Name, user.Subject); len(account) <= maxAccountBytes {
+		return account, nil
+	}
+	return "", nil
 }

@@ -35,7 +35,20 @@ var echoes = map[string]func(w http.ResponseWriter, sent string){
 		writeJSON(w, 200, map[string]string{"access_token": "a", "token_type": sent})
 	},
 	"in the address it sends to": func(w http.ResponseWriter, sent string) { w.Header().Set("Location", "/?"+sent); w.WriteHeader(302) },
-	"as its status line's body":  func(w http.ResponseWriter, sent string) { w.Header().Set("X-Echo", sent); w.WriteHeader(503) },
+	"as a header line":           func(w http.ResponseWriter, sent string) { hijack(w, "HTTP/1.1 200 OK\r\n"+sent+"\r\n\r\n") },
+	"as a status line":           func(w http.ResponseWriter, sent string) { hijack(w, sent+"\r\n\r\n") },
+	"as its length": func(w http.ResponseWriter, sent string) {
+		hijack(w, "HTTP/1.1 200 OK\r\nContent-Length: "+sent+"\r\n\r\n")
+	},
+	"as its status line's body": func(w http.ResponseWriter, sent string) { w.Header().Set("X-Echo", sent); w.WriteHeader(503) },
+}
+
+// hijack answers with bytes that need not be HTTP.
+func hijack(w http.ResponseWriter, raw string) {
+	if connection, _, err := w.(http.Hijacker).Hijack(); err == nil {
+		_, _ = io.WriteString(connection, raw)
+		_ = connection.Close()
+	}
 }
 
 // report is what a log, a metric or a caller may see of a flow.
@@ -130,4 +143,22 @@ func TestTheCanaryWouldBeSeen(t *testing.T) {
 	recorder := httptest.NewRecorder()
 	echoes["in a page"](recorder, "canary")
 	require.Contains(t, recorder.Body.String(), "canary")
+}
+
+func TestNoSecretReachesAnErrorOrALogByAPanic(t *testing.T) {
+	w := newWorld(t)
+	w.connect(w.node(), ann)
+	panics := func(r *http.Request) (*http.Response, error) {
+		body, _ := io.ReadAll(r.Body)
+		panic("canary " + string(body) + r.Header.Get("Authorization"))
+	}
+	node := w.node(func(c *Config) { c.Client = &http.Client{Transport: roundTrip(panics)} })
+	w.expire()
+	var seen report
+	_, err := node.For(t.Context(), ann)
+	require.Error(t, err)
+	seen.add(err)
+	require.NotContains(t, seen.String(), "canary")
+	require.NotContains(t, w.log.String(), "canary")
+	require.Equal(t, filehost.Connected, w.state(node, ann))
 }

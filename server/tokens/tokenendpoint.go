@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/textproto"
 	"net/url"
 	"slices"
 	"strconv"
@@ -19,6 +20,9 @@ import (
 // expiryMargin is taken off a token's lifetime, but never more than half of it: for the way to the host, and for its
 // clock.
 const expiryMargin = 45 * time.Second
+
+// maxAccountBytes is the longest account that is kept. A longer one counts as not said.
+const maxAccountBytes = 1024
 
 // tokenErrorCodes are the codes of RFC 6749 5.2. Only these are repeated: a server may put anything into its answer.
 var tokenErrorCodes = []string{
@@ -100,7 +104,9 @@ func (s *Store) askTokens(ctx context.Context, call func(context.Context) (*oaut
 		RefreshToken: filehost.NewSecret(token.RefreshToken),
 		UsableUntil:  usableUntil(s.config.Clock.Now(), lifetime(token)),
 	}
-	result.Account, _ = token.Extra("user_id").(string)
+	if account, _ := token.Extra("user_id").(string); len(account) <= maxAccountBytes {
+		result.Account = account
+	}
 	if scope, _ := token.Extra("scope").(string); scope != "" {
 		result.Scope = strings.Fields(scope)
 	}
@@ -140,10 +146,18 @@ func callFailed(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
 		return fmt.Errorf("no answer in time: %w", context.DeadlineExceeded)
+	case errors.As(err, &transport) && quotes(transport.Err):
+		return errors.New("the answer is not one of HTTP")
 	case errors.As(err, &transport):
 		return transport.Err
 	}
 	return err
+}
+
+// quotes tells whether the transport's error repeats what the server has sent, which may be what it was sent itself.
+func quotes(err error) bool {
+	var header textproto.ProtocolError
+	return errors.As(err, &header) || strings.Contains(err.Error(), "malformed") || strings.Contains(err.Error(), `"`)
 }
 
 // lifetime is expires_in; 0 when the server doesn't say.
