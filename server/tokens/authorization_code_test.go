@@ -37,6 +37,19 @@ func TestAuthorizeAsksWithAFreshStateAndS256Challenge(t *testing.T) {
 	require.NotEqual(t, first.Get("code_challenge"), second.Get("code_challenge"))
 }
 
+func TestTheRedirectURIOfAMattermostBelowASubpathIsTheSameAtBothEnds(t *testing.T) {
+	const redirectURI = "https://chat.example.com/team/chat/plugins/filehost-attach/api/connection/callback/default"
+	w := newWorld(t)
+	node := w.node(func(c *Config) { c.RedirectURI = redirectURI })
+	require.Equal(t, redirectURI, w.query(node).Get("redirect_uri"))
+	w.connect(node, ann) // the server compares it with the one of the token request (RFC 6749 4.1.3)
+
+	state, code := w.begin(node, ann)
+	moved := w.node() // the one who finishes sends what was sent at the beginning
+	_, err := moved.Callback(t.Context(), callback(ann, state, code))
+	require.NoError(t, err)
+}
+
 func TestTheStateIsStoredHashedAndEncryptedForTenMinutes(t *testing.T) {
 	w := newWorld(t)
 	node := w.node()

@@ -2,6 +2,7 @@ package tokens
 
 import (
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/outbound"
 )
 
 // publish makes the sign-in server publish metadata at a path. more are further members and their values.
@@ -202,3 +204,34 @@ func TestAPanicOfTheMetadatasReaderIsAnErrorOfItsCallers(t *testing.T) {
 type faulty struct{}
 
 func (faulty) RoundTrip(*http.Request) (*http.Response, error) { panic("a fault") }
+
+func TestAnEndpointThatTheMetadataNamesIsDialledByTheSameRules(t *testing.T) {
+	for endpoint, address := range map[string]string{
+		"token_endpoint":      "10.11.12.13",
+		"userinfo_endpoint":   "169.254.169.254",
+		"revocation_endpoint": "[fd00:ec2::254]",
+	} {
+		t.Run(endpoint, func(t *testing.T) {
+			w := newWorld(t)
+			w.publish("/.well-known/openid-configuration", endpoint, "http://"+address+"/")
+			w.server.answer["user_id"] = nil
+			w.account = func(filehost.Credential) (string, error) { return "", nil }
+			client, err := outbound.New(outbound.Config{AllowHTTP: true, Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
+			require.NoError(t, err)
+			t.Cleanup(client.CloseIdleConnections)
+			node := w.node(w.byIssuer, func(c *Config) { c.Client = client })
+			state, code := w.begin(node, ann)
+			_, err = node.Callback(t.Context(), callback(ann, state, code))
+			if endpoint == "revocation_endpoint" {
+				require.NoError(t, err)
+				require.NoError(t, node.Disconnect(t.Context(), ann))
+				require.Contains(t, w.log.String(), "connection to fd00:ec2::254 refused")
+				return
+			}
+			var blocked interface{ BlockedAddress() netip.Addr }
+			require.ErrorAs(t, err, &blocked)
+			require.Equal(t, address, blocked.BlockedAddress().String())
+			require.Equal(t, filehost.Disconnected, w.state(node, ann))
+		})
+	}
+}

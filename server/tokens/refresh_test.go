@@ -5,9 +5,11 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/require"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
@@ -661,4 +663,96 @@ func TestAStoreThatFailsIsAnInternalError(t *testing.T) {
 	_, err = node.Connection(t.Context(), ann)
 	requireKind(t, filehost.Internal, err)
 	requireKind(t, filehost.Internal, node.Disconnect(t.Context(), ann))
+}
+
+// pauses is a clock that notes how long its timers are and lets nobody wait.
+type pauses struct {
+	eagerClock
+	mu   *sync.Mutex
+	made *[]time.Duration
+}
+
+func (p pauses) NewTimer(d time.Duration) clockwork.Timer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	*p.made = append(*p.made, d)
+	return p.eagerClock.NewTimer(d)
+}
+
+func TestNodesThatWaitForEachOtherDoNotMoveInStep(t *testing.T) {
+	w := newWorld(t)
+	var made []time.Duration
+	node := w.node(func(c *Config) {
+		c.Clock = pauses{eagerClock{w.clock}, &sync.Mutex{}, &made}
+	})
+	const about = 100 * time.Millisecond
+	different := map[time.Duration]bool{}
+	for range 100 {
+		require.NoError(t, node.pause(t.Context(), about))
+	}
+	require.Len(t, made, 100)
+	for _, pause := range made {
+		require.GreaterOrEqual(t, pause, about/2)
+		require.Less(t, pause, about+about/2)
+		different[pause] = true
+	}
+	require.Greater(t, len(different), 50)
+}
+
+// skewed is a clock that goes wrong by a constant.
+type skewed struct {
+	*clockwork.FakeClock
+	by time.Duration
+}
+
+func (s skewed) Now() time.Time                  { return s.FakeClock.Now().Add(s.by) }
+func (s skewed) Since(t time.Time) time.Duration { return s.Now().Sub(t) }
+func (s skewed) NewTimer(time.Duration) clockwork.Timer {
+	return s.FakeClock.NewTimer(0)
+}
+
+func TestClocksThatDifferByAMinuteSpendNoTokenTwice(t *testing.T) {
+	for name, by := range map[string]time.Duration{"fast": time.Minute, "slow": -time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			right := w.node()
+			off := w.node(func(c *Config) { c.Clock = skewed{w.clock, by} })
+			old := w.connect(right, ann)
+			require.Equal(t, old, w.credential(off, ann), "a fresh token is used")
+			require.Equal(t, 1, w.server.tokenCalls())
+
+			w.clock.Advance(time.Hour)
+			renewed := w.credential(right, ann)
+			require.Equal(t, renewed, w.credential(off, ann), "and so is the one that another node got")
+			require.Equal(t, 2, w.server.tokenCalls())
+
+			again, err := off.Renew(t.Context(), ann, renewed) // the other way round
+			require.NoError(t, err)
+			require.True(t, generation(again.Generation).after(generation(renewed.Generation)))
+			require.Equal(t, again, w.credential(right, ann))
+			require.Equal(t, 3, w.server.tokenCalls())
+		})
+	}
+}
+
+func TestALeaseIsNotTakenOverByAClockThatIsAMinuteFast(t *testing.T) {
+	w := newWorld(t)
+	right := w.node()
+	w.connect(right, ann)
+	w.expire()
+	arrived, proceed := make(chan struct{}), make(chan struct{})
+	w.server.set(func(s *signInServer) { s.beforeToken = func() { close(arrived); <-proceed } })
+	done := make(chan error)
+	go func() {
+		_, err := right.For(t.Context(), ann)
+		done <- err
+	}()
+	<-arrived
+	found, err := right.load(t.Context(), ann)
+	require.NoError(t, err)
+	fast := &succession{Store: w.node(func(c *Config) { c.Clock = skewed{w.clock, time.Minute} }), userID: ann, spent: found.Generation}
+	require.Equal(t, lookAgain, fast.judge(found))
+	close(proceed)
+	require.NoError(t, <-done)
+	require.Equal(t, 2, w.server.tokenCalls())
 }
