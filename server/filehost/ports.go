@@ -78,8 +78,9 @@ type Connections interface {
 	Connection(ctx context.Context, userID string) (Connection, error)
 	// Authorize begins an authorization code grant (RFC 6749 4.1) and returns the address to send the browser to.
 	Authorize(ctx context.Context, userID string) (authorizeURL string, err error)
-	// Callback ends it. Under another user's session it fails with Forbidden and spends nothing; without a session it
-	// keeps the code for Confirm. A used, expired or unknown state is InvalidRequest.
+	// Callback ends it. Under another user's session it fails with Forbidden, unspent, for good; without a session it
+	// keeps the code for Confirm. A used, expired, dropped or unknown state is InvalidRequest; after too many failed
+	// sign-ins, Callback, Confirm and ConnectWithPassword are RateLimited.
 	Callback(ctx context.Context, callback Callback) (CallbackResult, error)
 	// Confirmation returns what the page with this handle shows, or NotFound.
 	Confirmation(ctx context.Context, handle string) (Confirmation, error)

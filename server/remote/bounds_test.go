@@ -76,11 +76,13 @@ func TestAnAccountWithoutEndIsNone(t *testing.T) {
 func TestWordsOfTheHostReachAnErrorShortAndEscaped(t *testing.T) {
 	hostile := "\x1b[31m&#10;\u202e" + strings.Repeat("é", 4<<10)
 	const file = "<d:resourcetype/>"
-	malformed := func(w http.ResponseWriter, _ *http.Request) {
-		connection, _, err := w.(http.Hijacker).Hijack()
-		if err == nil {
-			_, _ = io.WriteString(connection, "HTTP/1.1 207 OK\r\n"+strings.ReplaceAll(hostile, "&#10;", "\a")+"\r\n\r\n")
-			_ = connection.Close()
+	malformed := func(head string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			connection, _, err := w.(http.Hijacker).Hijack()
+			if err == nil {
+				_, _ = io.WriteString(connection, "HTTP/1.1 207 OK\r\n"+head+strings.ReplaceAll(hostile, "&#10;", "\a")[:1000]+"\r\n\r\n")
+				_ = connection.Close()
+			}
 		}
 	}
 	escaped := strings.NewReplacer("\x1b", "").Replace(hostile) // XML has no ESC
@@ -91,7 +93,8 @@ func TestWordsOfTheHostReachAnErrorShortAndEscaped(t *testing.T) {
 		"a size":                  answer(listingOf(responseOf("/dav/a", file+"<d:getcontentlength>"+escaped+"</d:getcontentlength>"))),
 		"an element":              answer("<" + strings.Repeat("é", 4<<10) + "/>"),
 		"an encoding":             answer(`<?xml version="1.0" encoding="` + strings.Repeat("é", 4<<10) + `"?><a/>`),
-		"a header":                malformed,
+		"a header":                malformed(""),
+		"a trailer":               malformed("Transfer-Encoding: chunked\r\n\r\n0\r\n"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := list(t.Context(), serve(t, "webdav", "/dav", handler), filehost.Root)

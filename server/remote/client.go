@@ -94,7 +94,7 @@ func (c *Client) do(ctx context.Context, call call) (*http.Response, error) {
 	guard.stop()
 	if err != nil {
 		guard.end()
-		return nil, guard.classify(cite(err))
+		return nil, guard.classify(err)
 	}
 	response.Body = &guardedBody{ReadCloser: response.Body, guard: guard}
 	if !slices.Contains(call.accept, response.StatusCode) {

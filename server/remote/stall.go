@@ -50,7 +50,7 @@ func (g *stallGuard) end() {
 
 // classify turns a failure to talk with the host into an error of the domain.
 func (g *stallGuard) classify(err error) error {
-	name := g.client.host.Name
+	name, err := g.client.host.Name, cite(err)
 	var timeout net.Error
 	var blocked interface{ BlockedAddress() netip.Addr }
 	var spared interface{ SparedFor() time.Duration }
