@@ -35,7 +35,7 @@ func TestUnscannedCopies(t *testing.T) {
 	eventually(t, "health fails", func() bool { return checkStatus(adminHealth(t), "transfers") == "fail" })
 	before := posted(t, site.ChannelID)
 	_, err := site.Plugin(site.User).Attach(t.Context(), copies("/Welcome.txt"))
-	if problem := wantProblem(t, err, "internal", 500); !strings.Contains(problem.Message, "upload route") {
+	if problem := wantProblem(t, err, "not_configured", 503); !strings.Contains(problem.Message, "upload route") {
 		t.Errorf("the message doesn't say why: %s", problem.Message)
 	}
 	if after := posted(t, site.ChannelID); after != before {

@@ -338,7 +338,7 @@ func TestTheUploadSessionIsOnlyForAdminsWhoAllowIt(t *testing.T) {
 		offset  int64 // that the server stored of the first part
 		want    filehost.Kind
 	}{
-		"not allowed":           {false, uploadAnswer{}, 0, filehost.Internal},
+		"not allowed":           {false, uploadAnswer{}, 0, filehost.NotConfigured},
 		"in two parts":          {true, uploadAnswer{}, partSize, ok},
 		"stopped half-way":      {true, uploadAnswer{}, 100, filehost.Internal},
 		"an image it can't use": {true, uploadAnswer{err: model.NewAppError("", "app.upload.upload_data.gen_info.app_error", nil, "", 500)}, 0, filehost.Unsupported},

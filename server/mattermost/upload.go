@@ -28,7 +28,7 @@ func (s *Server) Upload(ctx context.Context, upload filehost.Upload) (string, er
 	case s.AllowUnscanned:
 		return s.uploadBySession(ctx, upload)
 	default:
-		return "", filehost.E(filehost.Internal, "The plugin can't reach Mattermost's upload route; tell your system admin, whose health page has the remedy.", err)
+		return "", filehost.E(filehost.NotConfigured, "The plugin can't reach Mattermost's upload route; tell your system admin, whose health page has the remedy.", err)
 	}
 }
 

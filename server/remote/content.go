@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
@@ -57,7 +58,7 @@ func (c *Client) changed(cause error) error {
 func (c *Client) content(response *http.Response, entry filehost.Entry) (filehost.Content, error) {
 	content := filehost.Content{
 		Size:       response.ContentLength,
-		ModifiedAt: parseTime(response.Header.Get("Last-Modified")),
+		ModifiedAt: lastModifiedOf(response.Header, entry),
 	}
 	for _, name := range c.profile.etagHeaders {
 		if content.ETag = quoteETag(response.Header.Get(name)); content.ETag != "" {
@@ -78,6 +79,16 @@ func (c *Client) content(response *http.Response, entry filehost.Entry) (filehos
 	}
 	content.ReadCloser = &sizedBody{ReadCloser: response.Body, client: c, size: size}
 	return content, nil
+}
+
+// lastModifiedOf is the time of an answer's file. A server may not send one that lies ahead of its answer's own date (RFC
+// 9110 8.8.2.1): a file that is dated in the future then has that date instead, and still is the same.
+func lastModifiedOf(header http.Header, entry filehost.Entry) time.Time {
+	modified, answered := parseTime(header.Get("Last-Modified")), parseTime(header.Get("Date"))
+	if !modified.IsZero() && modified.Equal(answered) && entry.ModifiedAt.After(answered) {
+		return entry.ModifiedAt
+	}
+	return modified
 }
 
 // compare fails when the answer is not about the entry: it was changed, replaced, or is a folder by now, for which

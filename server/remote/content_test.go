@@ -56,6 +56,8 @@ func TestOpenComparesWithTheEntry(t *testing.T) {
 		"suffix in the listing":            {"webdav", known(t, `"ef0974-gzip"`), 200, header{"ETag": tag}, hello, filehost.Internal},
 		"no quotes":                        {"webdav", known(t, tag), 200, header{"ETag": "ef0974"}, hello, filehost.Internal},
 		"nginx lists no ETag":              {"webdav", known(t, ""), 200, header{"ETag": `"6b00"`, "Last-Modified": date}, hello, filehost.Internal},
+		"dated ahead, told as now":         {"webdav", known(t, ""), 200, header{"Last-Modified": "Fri, 20 Nov 2026 17:00:00 GMT", "Date": "Fri, 20 Nov 2026 17:00:00 GMT"}, hello, filehost.Internal},
+		"dated back, told as now":          {"webdav", known(t, ""), 200, header{"Last-Modified": "Fri, 20 Nov 2026 19:00:00 GMT", "Date": "Fri, 20 Nov 2026 19:00:00 GMT"}, hello, filehost.Changed},
 		"another date":                     {"webdav", known(t, ""), 200, header{"Last-Modified": "Fri, 20 Nov 2026 18:00:01 GMT"}, hello, filehost.Changed},
 		"the length is all there is":       {"webdav", known(t, tag), 200, nil, hello, filehost.Internal},
 		"another length":                   {"webdav", known(t, tag), 200, header{"ETag": tag}, hello + "!", filehost.Changed},
