@@ -152,13 +152,11 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, route route) {
 }
 
 func (h *Handler) run(r *request, route route) (answer response, err error) {
-	defer func() {
-		if reason := recover(); reason != nil {
-			err = panicked(reason)
+	err = filehost.Recovered(func() (err error) {
+		if err = r.identify(route.public); err == nil {
+			answer, err = route.use(h, r)
 		}
-	}()
-	if err = r.identify(route.public); err != nil {
-		return response{}, err
-	}
-	return route.use(h, r)
+		return err
+	})
+	return answer, err
 }

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
-	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -163,8 +162,4 @@ func (h *Handler) log(r *request, body errorBody, err error) {
 		level = slog.LevelWarn
 	}
 	h.Log.Log(r.ctx, level, "A request failed.", "method", r.Method, "path", r.URL.Path, "code", body.Code, "request_id", r.id, "user_id", r.userID, "error", err)
-}
-
-func panicked(reason any) error {
-	return errors.Errorf("panic: %v\n%s", reason, debug.Stack())
 }

@@ -3,6 +3,7 @@ package filehost
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"time"
 )
@@ -82,11 +83,16 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// Recovered turns a panic into an error. A goroutine of ours that panicked would end the plugin.
+// Recovered turns a panic into an error. A goroutine of ours that panicked would end the plugin. The text of the panic is
+// kept only if the Go runtime made it: any other could quote a secret.
 func Recovered(call func() error) (err error) {
 	defer func() {
-		if reason := recover(); reason != nil {
-			err = fmt.Errorf("panic: %v\n%s", reason, debug.Stack())
+		switch reason := recover().(type) {
+		case nil:
+		case runtime.Error:
+			err = fmt.Errorf("panic: %w\n%s", reason, debug.Stack())
+		default:
+			err = fmt.Errorf("panic of type %T\n%s", reason, debug.Stack())
 		}
 	}()
 	return call()

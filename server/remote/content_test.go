@@ -213,5 +213,7 @@ func TestAPanicWhileAFileIsReadIsAnError(t *testing.T) {
 		assert.Zero(t, n)
 		read <- err
 	}()
-	require.ErrorContains(t, <-read, "in the body")
+	err := <-read
+	require.ErrorContains(t, err, "panic of type string")
+	require.NotContains(t, err.Error(), "in the body")
 }

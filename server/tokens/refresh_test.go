@@ -238,7 +238,7 @@ func TestAPanicOfAWriteInTheBackgroundIsLogged(t *testing.T) {
 	w.kv.Fail(func(filehosttest.Op, string) error { panic("a fault") })
 	eventually(t, func() bool {
 		w.clock.Advance(retryFirst)
-		return strings.Contains(w.log.String(), "a fault")
+		return strings.Contains(w.log.String(), "panic of type string")
 	})
 }
 
