@@ -32,16 +32,21 @@ type connectBody struct {
 
 // connection serves GET /connection.
 func (h *Handler) connection(r *request) (response, error) {
-	q := newQuery(r, "host")
-	host := q.one("host", "")
-	if q.err != nil {
-		return response{}, q.err
-	}
-	service, err := r.serviceFor(host)
+	service, err := serviceOfQuery(r)
 	if err != nil {
 		return response{}, err
 	}
 	return connectionOf(r, service)
+}
+
+// serviceOfQuery is the service for a query that names a host and nothing else.
+func serviceOfQuery(r *request) (*filehost.Service, error) {
+	q := newQuery(r, "host")
+	host := q.one("host", "")
+	if q.err != nil {
+		return nil, q.err
+	}
+	return r.serviceFor(host)
 }
 
 func connectionOf(r *request, service *filehost.Service) (response, error) {
@@ -108,12 +113,7 @@ func authorize(r *request, service *filehost.Service) (response, error) {
 
 // disconnect serves DELETE /connection.
 func (h *Handler) disconnect(r *request) (response, error) {
-	q := newQuery(r, "host")
-	host := q.one("host", "")
-	if q.err != nil {
-		return response{}, q.err
-	}
-	service, err := r.serviceFor(host)
+	service, err := serviceOfQuery(r)
 	if err != nil {
 		return response{}, err
 	}
