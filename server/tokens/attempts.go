@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -12,12 +13,16 @@ import (
 )
 
 // A host slows or blocks the address that failed sign-ins come from, and for all users that is Mattermost's. So few of
-// them get there in any failureTime: of one user, whichever node he is on, and of all users of one node.
+// them get there in any failureTime, which is Nextcloud's: of one user, whichever node he is on, and of all users of one
+// node, where the profile of the host knows no lower limit.
 const (
-	failureTime  = 10 * time.Minute
+	failureTime  = 30 * time.Minute
 	userFailures = 5
 	nodeFailures = 60
 )
+
+// nodeLimit is how many failed sign-ins of one node the host is to see in any failureTime.
+func (s *Store) nodeLimit() int { return cmp.Or(profiles[s.config.Host.Kind].failures, nodeFailures) }
 
 // attempts are when sign-ins have begun that failed or are still under way.
 type attempts struct {
@@ -47,10 +52,10 @@ type nodeAttempts struct {
 	attempts
 }
 
-func (n *nodeAttempts) take(now time.Time) time.Duration {
+func (n *nodeAttempts) take(now time.Time, limit int) time.Duration {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.attempts.take(now, nodeFailures)
+	return n.attempts.take(now, limit)
 }
 
 func (n *nodeAttempts) giveBack(begun time.Time) {
@@ -64,7 +69,7 @@ func (n *nodeAttempts) giveBack(begun time.Time) {
 func (s *Store) attempt(ctx context.Context, userID string, signIn func() error) error {
 	begun := s.config.Clock.Now().UTC()
 	node := &s.config.Pending.attempts
-	if wait := node.take(begun); wait > 0 {
+	if wait := node.take(begun, s.nodeLimit()); wait > 0 {
 		return s.tooManyFailures(wait)
 	}
 	var wait time.Duration
@@ -88,7 +93,7 @@ func (s *Store) attempt(ctx context.Context, userID string, signIn func() error)
 func (s *Store) tooManyFailures(wait time.Duration) error {
 	return &filehost.Error{
 		Kind: filehost.RateLimited, RetryAfter: wait,
-		Message: "Too many sign-ins to " + s.config.Host.Name + " have failed. Try again in a few minutes.",
+		Message: "Too many sign-ins to " + s.config.Host.Name + " have failed. Try again later.",
 	}
 }
 

@@ -76,20 +76,24 @@ func TestAForeignPasswordIsGuessedAFewTimesOnly(t *testing.T) {
 	require.Equal(t, 40-userFailures, limited)
 }
 
-func TestFailuresOfManyUsersAreLimitedPerNode(t *testing.T) {
+func TestFailuresOfManyUsersAreLimitedPerNodeAsTheHostLimitsThem(t *testing.T) {
 	w := newWorld(t)
 	shared := NewPending()
 	node := w.node(func(c *Config) { c.Pending = shared })
-	for i := range nodeFailures {
+	limit := profiles["nextcloud"].failures
+	for i := range limit {
 		requireKind(t, filehost.InvalidRequest, w.junk(node, fmt.Sprint("user", i)))
 	}
 	requireWait(t, failureTime, w.junk(node, "another"))
 	rebuilt := w.node(func(c *Config) { c.Pending = shared })
 	requireWait(t, failureTime, w.junk(rebuilt, "another"))
-	require.Equal(t, nodeFailures, w.server.tokenCalls())
+	require.Equal(t, limit, w.server.tokenCalls())
 	require.NotContains(t, w.kv.Keys(), node.key("tries_", "another"), "it is no failure of his")
 	w.clock.Advance(failureTime)
 	w.connect(node, "another")
+
+	w.host.Kind = "webdav"
+	require.Equal(t, nodeFailures, w.node(w.byIssuer).nodeLimit())
 }
 
 func TestWhatIsNoFailureOfTheUserIsNotCounted(t *testing.T) {

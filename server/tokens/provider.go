@@ -29,6 +29,7 @@ type profile struct {
 	deadCode      []string // error codes that mean that the code is used up or expired
 	deadRefresh   []string // error codes that mean that the refresh token is
 	apart         bool     // revoking one grant leaves the same account's others alone
+	failures      int      // failed sign-ins in failureTime that the host lets an address have; 0 = no known limit
 }
 
 // profiles are the hosts that are sign-in servers themselves, by filehost.Host.Kind.
@@ -40,6 +41,7 @@ var profiles = map[string]profile{
 		deadCode:      []string{"invalid_grant", "invalid_request"},
 		deadRefresh:   []string{"invalid_grant", "invalid_request"},
 		apart:         true,
+		failures:      8, // of 10: refused refresh tokens count as well
 	},
 	"owncloud": {
 		authorizePath: "/index.php/apps/oauth2/authorize",
