@@ -41,7 +41,7 @@ func (s *Service) transfer(ctx context.Context, userID, channelID string, entry 
 }
 
 func (s *Service) upload(ctx context.Context, upload Upload, limits Limits) (string, error) {
-	content := bufio.NewReaderSize(upload.Content, imageHeader)
+	content := bufio.NewReaderSize(upload.Content, int(min(imageHeader, upload.Size)))
 	header, _ := content.Peek(imageHeader) // an error comes again on the first Read
 	if dimensions, _, err := image.DecodeConfig(bytes.NewReader(header)); err == nil {
 		pixels := int64(dimensions.Width) * int64(dimensions.Height)
