@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -82,13 +81,7 @@ func StartApache(ctx context.Context, user, password string, tree func(dir strin
 		return nil, err
 	}
 	// A server that doesn't get ready is handed back all the same, to be stopped.
-	return server, until(ctx, server.process, func(ctx context.Context) error {
-		conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
-		if err != nil {
-			return err
-		}
-		return conn.Close()
-	})
+	return server, untilListening(ctx, server.process, address)
 }
 
 func findApache(ctx context.Context) error {

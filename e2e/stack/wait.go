@@ -31,6 +31,17 @@ func until(ctx context.Context, p *process, ready func(context.Context) error) e
 	}
 }
 
+// untilListening waits until p, which serves at address, takes connections.
+func untilListening(ctx context.Context, p *process, address string) error {
+	return until(ctx, p, func(ctx context.Context) error {
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+		if err != nil {
+			return err
+		}
+		return conn.Close()
+	})
+}
+
 // freeAddress gives a loopback address whose port nobody uses right now.
 func freeAddress(ctx context.Context) (string, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
