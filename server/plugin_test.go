@@ -118,8 +118,8 @@ func TestAWrongConfigurationIsNamedAndAGoodOneTakesItsPlace(t *testing.T) {
 	status, body = h.get(t, "/health")
 	assert.Equal(t, http.StatusServiceUnavailable, status)
 	output := body["checks"].(map[string]any)["configuration"].([]any)[0].(map[string]any)["output"]
-	assert.Contains(t, output, "HostURL: enter the address")
-	assert.Contains(t, output, "MaxFiles: enter a number from 1 to 10.")
+	assert.Contains(t, output, "“Address of the file host”: enter the address")
+	assert.Contains(t, output, "“Files per post”: enter a number from 1 to 10.")
 
 	h.change(t, good())
 	status, body = h.get(t, "/connection")

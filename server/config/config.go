@@ -93,11 +93,12 @@ type Problem struct {
 // Problems are all that is wrong with the settings. It is the error that New returns.
 type Problems []Problem
 
-// Error implements error: one line for the log and for /health. It holds no secret.
+// Error implements error: one line for the log and for /health, which names settings as the System Console does. It holds
+// no secret.
 func (p Problems) Error() string {
 	lines := make([]string, len(p))
 	for i, problem := range p {
-		lines[i] = problem.Setting + ": " + problem.Remedy
+		lines[i] = filehost.Quote(filehost.LabelOf(problem.Setting)) + ": " + problem.Remedy
 	}
 	return strings.Join(lines, " ")
 }
@@ -222,7 +223,7 @@ func (v *validator) address(setting, raw string) *url.URL {
 	case parsed.Scheme != "https" && parsed.Scheme != "http":
 		v.fail(setting, "the address must start with https://.")
 	case parsed.Scheme == "http" && !v.allowHTTP:
-		v.fail(setting, "the address must start with https://, or allow plain HTTP.")
+		v.fail(setting, "the address must start with https://, or switch “Allow plain HTTP” on.")
 	case parsed.User != nil:
 		v.fail(setting, "the address must hold no user name or password.")
 	case parsed.RawQuery != "" || parsed.Fragment != "":
@@ -282,7 +283,7 @@ func (v *validator) oauth(raw Raw) OAuth {
 	}
 	signsIn, known := v.kinds[raw.HostKind]
 	if known && !signsIn && oauth.Issuer == "" && (oauth.AuthorizeURL == "" || oauth.TokenURL == "") {
-		v.fail("OAuthIssuer", "enter the issuer, or both the authorize URL and the token URL: this kind of host has no known ones.")
+		v.fail("OAuthIssuer", "enter the issuer, or both “OAuth authorize URL” and “OAuth token URL”: this kind of host has no known ones.")
 	}
 	return oauth
 }

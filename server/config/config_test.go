@@ -74,13 +74,13 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 
 func TestASiteURLIsRequired(t *testing.T) {
 	_, err := config.New(valid(), "", kinds)
-	require.ErrorContains(t, err, "SiteURL: set the Site URL")
+	require.ErrorContains(t, err, "“SiteURL”: set the Site URL")
 }
 
 func TestAllProblemsAreReportedAtOnceAndNoneHoldsASecret(t *testing.T) {
 	_, err := config.New(map[string]any{"encryptionkey": "canary", "maxfiles": 99, "hostca": "canary", "maxcopymb": "many"}, site, kinds)
 	require.Error(t, err)
-	for _, setting := range []string{"HostURL", "EncryptionKey", "MaxFiles", "HostCA", "OAuthClientID", "maxcopymb"} {
+	for _, setting := range []string{"“Address of the file host”", "“Encryption key”", "“Files per post”", "“CA certificates”", "“OAuth client id”", "“Largest file to copy (MiB)”"} {
 		assert.Contains(t, err.Error(), setting)
 	}
 	assert.NotContains(t, err.Error(), "canary")

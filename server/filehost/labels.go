@@ -1,0 +1,59 @@
+package filehost
+
+import "strings"
+
+// The labels of the settings that remedies name, as the System Console shows them.
+const (
+	LabelHostKind         = "Kind of file host"
+	LabelHostURL          = "Address of the file host"
+	LabelHostCA           = "CA certificates"
+	LabelAllowedAddresses = "Allowed private addresses"
+	LabelAllowHTTP        = "Allow plain HTTP"
+	LabelOAuthClientID    = "OAuth client id"
+	LabelOAuthSecret      = "OAuth client secret"
+	LabelOAuthIssuer      = "OAuth issuer"
+	LabelOAuthTokenURL    = "OAuth token URL"
+	LabelEncryptionKey    = "Encryption key"
+	LabelPreviousKey      = "Previous encryption key"
+	LabelAllowUnscanned   = "Allow copies that no plugin scans"
+)
+
+// Labels are those of all settings, by their keys in plugin.json. A test compares them with it.
+var Labels = map[string]string{
+	"HostName":              "Name of the file host",
+	"HostKind":              LabelHostKind,
+	"HostURL":               LabelHostURL,
+	"HostCA":                LabelHostCA,
+	"AllowedAddresses":      LabelAllowedAddresses,
+	"AllowHTTP":             LabelAllowHTTP,
+	"SignIn":                "Sign-in method",
+	"OAuthClientID":         LabelOAuthClientID,
+	"OAuthClientSecret":     LabelOAuthSecret,
+	"OAuthIssuer":           LabelOAuthIssuer,
+	"OAuthAuthorizeURL":     "OAuth authorize URL",
+	"OAuthTokenURL":         LabelOAuthTokenURL,
+	"OAuthRevocationURL":    "OAuth revocation URL",
+	"OAuthScopes":           "OAuth scopes",
+	"EncryptionKey":         LabelEncryptionKey,
+	"PreviousEncryptionKey": LabelPreviousKey,
+	"MaxCopyMB":             "Largest file to copy (MiB)",
+	"MaxFiles":              "Files per post",
+	"CopiesPerNode":         "Copies at once, per Mattermost node",
+	"CopiesPerUser":         "Copies at once, per user and node",
+	"StallSeconds":          "Give up on a stalled file after (seconds)",
+	"AllowUnscannedCopies":  LabelAllowUnscanned,
+}
+
+// LabelOf returns the label of the setting with a key in plugin.json, in whatever case: Mattermost stores keys in lower
+// case. A key that is none of ours is its own label.
+func LabelOf(key string) string {
+	for known, label := range Labels {
+		if strings.EqualFold(known, key) {
+			return label
+		}
+	}
+	return key
+}
+
+// Quote puts a label, or a name that somebody else chose, in quotes that JSON leaves as they are.
+func Quote(label string) string { return "“" + label + "”" }
