@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -19,7 +20,7 @@ type Mattermost struct {
 	process *process
 	// Program is the path of the server's executable.
 	Program string
-	// URL is the site URL.
+	// URL is where the server is found: the site URL, unless that isn't set or another node has it.
 	URL string
 	dir string
 	// config is the path of the file that the server keeps its configuration in.
@@ -28,9 +29,14 @@ type Mattermost struct {
 
 // siteConfig is what a server is started with.
 type siteConfig struct {
-	Program, Dir, DSN string
+	// Dir holds what one node has for itself, Files what all of them share.
+	Program, Dir, Files, DSN string
 	// Address is where the server listens, URL where it is found: the same, unless something stands before it.
 	Address, URL string
+	// SiteURL is ServiceSettings.SiteURL, which may be empty.
+	SiteURL string
+	// Settings are what the server's configuration begins with, by section and name.
+	Settings map[string]any
 	// ReadSeconds is ServiceSettings.ReadTimeout; zero means the server's default.
 	ReadSeconds int
 }
@@ -65,11 +71,21 @@ func startMattermost(ctx context.Context, cfg siteConfig) (*Mattermost, error) {
 // writeChangeable writes those settings that a test may change while the server runs: what the
 // environment says can't be.
 func writeChangeable(file string, cfg siteConfig) error {
-	settings := map[string]any{"ListenAddress": cfg.Address, "SiteURL": cfg.URL}
-	if cfg.ReadSeconds != 0 {
-		settings["ReadTimeout"] = cfg.ReadSeconds
+	service, _ := cfg.Settings["ServiceSettings"].(map[string]any)
+	service = maps.Clone(service)
+	if service == nil {
+		service = map[string]any{}
 	}
-	content, err := json.Marshal(map[string]any{"ServiceSettings": settings})
+	service["ListenAddress"], service["SiteURL"] = cfg.Address, cfg.SiteURL
+	if cfg.ReadSeconds != 0 {
+		service["ReadTimeout"] = cfg.ReadSeconds
+	}
+	settings := maps.Clone(cfg.Settings)
+	if settings == nil {
+		settings = map[string]any{}
+	}
+	settings["ServiceSettings"] = service
+	content, err := json.Marshal(settings)
 	if err != nil {
 		return err
 	}
@@ -93,7 +109,7 @@ func serverEnv(cfg siteConfig, socket string) []string {
 		"PLUGINSETTINGS_ENABLEMARKETPLACE":           "false",
 		"PLUGINSETTINGS_ENABLEREMOTEMARKETPLACE":     "false",
 		"FILESETTINGS_DRIVERNAME":                    "local",
-		"FILESETTINGS_DIRECTORY":                     filepath.Join(cfg.Dir, "data"),
+		"FILESETTINGS_DIRECTORY":                     cfg.Files,
 		"FILESETTINGS_MAXFILESIZE":                   strconv.Itoa(MaxFileSize),
 		"LOGSETTINGS_ENABLEFILE":                     "false",
 		"LOGSETTINGS_ENABLEDIAGNOSTICS":              "false",
@@ -118,15 +134,20 @@ func (m *Mattermost) LogFile() string { return m.process.log }
 
 // SavedSettings are a plugin's settings as the server keeps them, secrets included.
 func (m *Mattermost) SavedSettings(pluginID string) (map[string]any, error) {
-	content, err := os.ReadFile(m.config)
-	if err != nil {
-		return nil, err
-	}
 	var saved struct {
 		PluginSettings struct{ Plugins map[string]map[string]any }
 	}
-	err = json.Unmarshal(content, &saved)
+	err := m.saved(&saved)
 	return saved.PluginSettings.Plugins[pluginID], err
+}
+
+// saved decodes the server's configuration into out as the server keeps it.
+func (m *Mattermost) saved(out any) error {
+	content, err := os.ReadFile(m.config)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(content, out)
 }
 
 // Group is the process group of the server and its plugins.

@@ -27,13 +27,14 @@ type proxy struct {
 	broken []error
 }
 
-// startProxy listens on a free loopback port for the server at target; ctx is for the start alone.
-func startProxy(ctx context.Context, target string) (*proxy, error) {
+// startProxy listens on a free loopback port for the server at target, whose site lies at subpath; ctx is for the start
+// alone.
+func startProxy(ctx context.Context, target, subpath string) (*proxy, error) {
 	to, err := url.Parse(target)
 	if err != nil {
 		return nil, err
 	}
-	checked, err := newContract(target)
+	checked, err := newContract(target + subpath)
 	if err != nil {
 		return nil, err
 	}

@@ -19,11 +19,11 @@ func TestProxy(t *testing.T) {
 		_, _ = w.Write([]byte(`{}`))
 	}))
 	defer server.Close()
-	p, err := startProxy(t.Context(), server.URL)
+	p, err := startProxy(t.Context(), server.URL, "/chat")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]int{"/api/v4/system/ping": http.StatusOK, apiPath + "/connection": http.StatusBadGateway} {
+	for path, want := range map[string]int{"/chat/api/v4/system/ping": http.StatusOK, "/chat" + apiPath + "/connection": http.StatusBadGateway} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.URL+path, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -48,6 +48,10 @@ type Config struct {
 	// Settings configure the plugin for a file host that runs elsewhere; nil means the embedded
 	// host, which is not started otherwise.
 	Settings map[string]any
+	// Subpath is where the site lies on its host, such as "/chat"; empty means its root.
+	Subpath string
+	// NoSiteURL leaves ServiceSettings.SiteURL unset.
+	NoSiteURL bool
 	// Proxy puts a proxy before the server that holds to the contract what others than the harness
 	// send to the plugin, browsers above all. Down fails when something broke it.
 	Proxy bool
@@ -71,6 +75,9 @@ type Stack struct {
 	lock     *os.File
 	postgres *Postgres
 	proxy    *proxy
+	site     siteConfig
+	subpath  string
+	nodes    []*Node
 	settings map[string]any
 	clientID string
 	secret   string
@@ -84,7 +91,7 @@ func Up(ctx context.Context, cfg Config) (*Stack, error) {
 	if cfg.Say == nil {
 		cfg.Say = func(string) {}
 	}
-	s := &Stack{clientID: "mattermost", secret: rand.Text()}
+	s := &Stack{subpath: cfg.Subpath, clientID: "mattermost", secret: rand.Text()}
 	if err := s.up(ctx, cfg); err != nil {
 		return nil, errors.Join(err, s.Down())
 	}
@@ -126,7 +133,7 @@ func (s *Stack) up(ctx context.Context, cfg Config) error {
 	if err := s.Admin.InstallPlugin(ctx, cfg.Bundle, PluginID); err != nil {
 		return err
 	}
-	return s.pluginReady(ctx)
+	return pluginReady(ctx, s.Mattermost)
 }
 
 // startServers starts what doesn't wait for anything else at once, and then Mattermost. It gives
@@ -160,23 +167,29 @@ func (s *Stack) startServers(ctx context.Context, cfg Config) (scannerBundle str
 	}
 	cfg.Say("starting Mattermost " + cfg.Version)
 	site.DSN = s.postgres.DSN()
+	s.site = site
 	s.Mattermost, err = startMattermost(ctx, site)
 	return scannerBundle, err
 }
 
 // newSite chooses the server's addresses, and puts the proxy before it if one is wanted.
 func (s *Stack) newSite(ctx context.Context, cfg Config) (siteConfig, error) {
-	site := siteConfig{Dir: filepath.Join(cfg.Dir, "mattermost"), ReadSeconds: cfg.ReadSeconds}
+	site := siteConfig{
+		Dir: filepath.Join(cfg.Dir, "mattermost"), Files: filepath.Join(cfg.Dir, "mattermost", "data"), ReadSeconds: cfg.ReadSeconds,
+	}
 	var err error
 	if site.Address, err = freeAddress(ctx); err != nil {
 		return site, err
 	}
-	site.URL = "http://" + site.Address
+	site.URL = "http://" + site.Address + cfg.Subpath
 	if cfg.Proxy {
-		if s.proxy, err = startProxy(ctx, site.URL); err != nil {
+		if s.proxy, err = startProxy(ctx, "http://"+site.Address, cfg.Subpath); err != nil {
 			return site, err
 		}
-		site.URL = s.proxy.URL
+		site.URL = s.proxy.URL + cfg.Subpath
+	}
+	if !cfg.NoSiteURL {
+		site.SiteURL = site.URL
 	}
 	s.Transport, err = newContract(site.URL)
 	return site, err
@@ -258,29 +271,35 @@ func (s *Stack) EmbeddedSettings() map[string]any {
 	}
 }
 
-// Configure changes settings of the plugin and leaves the others as they are.
+// Configure changes settings of the plugin, on all nodes, and leaves the others as they are.
 func (s *Stack) Configure(ctx context.Context, changed map[string]any) error {
 	if s.settings == nil {
 		s.settings = map[string]any{}
 	}
 	maps.Copy(s.settings, changed)
-	return s.Admin.Put(ctx, "/api/v4/config/patch", map[string]any{
-		"PluginSettings": map[string]any{"Plugins": map[string]any{PluginID: s.settings}},
-	}, nil)
+	patch := map[string]any{"PluginSettings": map[string]any{"Plugins": map[string]any{PluginID: s.settings}}}
+	err := s.Admin.Put(ctx, "/api/v4/config/patch", patch, nil)
+	for _, node := range s.nodes {
+		err = errors.Join(err, rest.New(node.URL, s.Admin.Token).Put(ctx, "/api/v4/config/patch", patch, nil))
+	}
+	return err
 }
 
-// pluginReady waits until the plugin runs and finds itself healthy.
-func (s *Stack) pluginReady(ctx context.Context) error {
+// pluginReady waits until the plugin runs on a server and finds itself healthy.
+func pluginReady(ctx context.Context, on *Mattermost) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	return until(ctx, s.Mattermost.process, func(ctx context.Context) error {
-		return s.Admin.Get(ctx, "/plugins/"+PluginID+"/api/health", nil)
+	return until(ctx, on.process, func(ctx context.Context) error {
+		return rest.New(on.URL, "").Get(ctx, apiPath+"/health", nil)
 	})
 }
 
 // Down stops everything that is up.
 func (s *Stack) Down() error {
 	var errs []error
+	for _, node := range s.nodes {
+		errs = append(errs, node.Stop())
+	}
 	if s.Mattermost != nil {
 		errs = append(errs, s.Mattermost.Stop())
 	}

@@ -54,6 +54,39 @@ func TestScannerSeesAnUpload(t *testing.T) {
 	}
 }
 
+// TestSites brings up the sites that are set up in other ways, up to users who have logged in.
+func TestSites(t *testing.T) {
+	for name, cfg := range map[string]stack.Config{
+		"below a subpath":               {Subpath: "/chat"},
+		"below a subpath, with a proxy": {Subpath: "/chat", Proxy: true},
+		"without an address":            {NoSiteURL: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg.Dir = t.TempDir()
+			s, err := stack.Up(t.Context(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := s.Down(); err != nil {
+					t.Error(err)
+				}
+			})
+			var settings struct{ SiteURL string }
+			if err := s.User.Get(t.Context(), "/api/v4/config/client?format=old", &settings); err != nil {
+				t.Fatal(err)
+			}
+			want := s.Mattermost.URL
+			if cfg.NoSiteURL {
+				want = ""
+			}
+			if settings.SiteURL != want || !strings.HasSuffix(s.Mattermost.URL, cfg.Subpath) || s.User.CSRF() == "" {
+				t.Errorf("found at %q, calls itself %q", s.Mattermost.URL, settings.SiteURL)
+			}
+		})
+	}
+}
+
 // newHost starts an embedded host whose one user alice has a small tree.
 func newHost(t *testing.T) *embedded.Host {
 	t.Helper()

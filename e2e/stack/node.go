@@ -1,0 +1,61 @@
+package stack
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/api"
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/rest"
+)
+
+// Node is one more server of the site: the same database, files and configuration, an address and plugin processes of
+// its own. Sessions are good on all nodes. As without a licence, nodes tell each other nothing.
+type Node struct {
+	*Mattermost
+	// Transport holds all traffic with the plugin on this node to its contract.
+	Transport http.RoundTripper
+}
+
+// NodeConfig says how a node differs from the site's first server.
+type NodeConfig struct {
+	// ReadSeconds is the node's ServiceSettings.ReadTimeout; zero means that of the first server.
+	ReadSeconds int
+}
+
+// AddNode starts one more node with the configuration that the first server has now, and waits until the plugin is
+// healthy there. Down stops it.
+func (s *Stack) AddNode(ctx context.Context, cfg NodeConfig) (*Node, error) {
+	site := s.site
+	site.Dir = fmt.Sprintf("%s-%d", s.site.Dir, len(s.nodes)+2)
+	site.ReadSeconds = cfg.ReadSeconds
+	if err := s.Mattermost.saved(&site.Settings); err != nil {
+		return nil, err
+	}
+	var err error
+	if site.Address, err = freeAddress(ctx); err != nil {
+		return nil, err
+	}
+	site.URL = "http://" + site.Address + s.subpath
+	node := new(Node)
+	if node.Transport, err = newContract(site.URL); err != nil {
+		return nil, err
+	}
+	if node.Mattermost, err = startMattermost(ctx, site); node.Mattermost != nil {
+		s.nodes = append(s.nodes, node)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return node, pluginReady(ctx, node.Mattermost)
+}
+
+// Plugin is the plugin's API on this node as the account, held to its contract; nil is nobody.
+func (n *Node) Plugin(account *Account) api.Client {
+	client := rest.New(n.URL+apiPath, "")
+	client.HTTP.Transport = n.Transport
+	if account != nil {
+		client.Token = account.Token
+	}
+	return api.Client{Client: client}
+}
