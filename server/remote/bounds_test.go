@@ -50,16 +50,16 @@ func TestNamesAndPathsOfAHostHaveLimits(t *testing.T) {
 func TestWhatIsTooLongToKeepCountsAsNotSaid(t *testing.T) {
 	long := strings.Repeat("x", 64<<10)
 	client := serve(t, "nextcloud", "", answer(""))
-	entry, err := client.entry(path(t, "/a.pdf"), properties{
-		resourceType: {}, etag: {Text: `"` + long + `"`}, contentType: {Text: "text/" + long}, ocFileID: {Text: long},
-	})
+	entry, err := client.entry(path(t, "/a.pdf"), told(map[property]string{
+		resourceType: "", etag: `"` + long + `"`, contentType: "text/" + long, ocFileID: long,
+	}))
 	require.NoError(t, err)
 	assert.Empty(t, entry.ETag)
 	assert.Equal(t, "application/pdf", entry.MIMEType)
 	assert.Empty(t, entry.WebURL)
 
 	link := func(path string) string {
-		return client.webURL(properties{ocPrivateLink: {Text: client.host.Origin() + "/" + path}})
+		return client.webURL(told(map[property]string{ocPrivateLink: client.host.Origin() + "/" + path}))
 	}
 	assert.NotEmpty(t, link("f/1"))
 	assert.Empty(t, link(long))

@@ -21,7 +21,7 @@ const (
 )
 
 // entry makes an entry of what the host says of it. It fails when the host leaves open what it is.
-func (c *Client) entry(path filehost.Path, values properties) (filehost.Entry, error) {
+func (c *Client) entry(path filehost.Path, values *properties) (filehost.Entry, error) {
 	kind, err := kindOf(values)
 	if err != nil {
 		return filehost.Entry{}, c.nonsense(err)
@@ -50,22 +50,20 @@ func (c *Client) entry(path filehost.Path, values properties) (filehost.Entry, e
 	return entry, nil
 }
 
-func kindOf(values properties) (filehost.EntryKind, error) {
-	kind, told := values[resourceType]
-	if !told {
+func kindOf(values *properties) (filehost.EntryKind, error) {
+	switch {
+	case !values.has(resourceType):
 		return "", errors.New("the host doesn't say whether an entry is a folder")
+	case values.collection():
+		return filehost.Folder, nil
+	default:
+		return filehost.File, nil
 	}
-	for _, each := range kind.Children {
-		if each.XMLName.Space == nsDAV && each.XMLName.Local == "collection" {
-			return filehost.Folder, nil
-		}
-	}
-	return filehost.File, nil
 }
 
 // sizeOf takes the length of a file's content, and oc:size where there is none. A host that doesn't know yet says -1
 // there.
-func sizeOf(kind filehost.EntryKind, values properties) (int64, error) {
+func sizeOf(kind filehost.EntryKind, values *properties) (int64, error) {
 	text, told := values.text(contentLength)
 	if kind == filehost.Folder || !told || text == "" {
 		if text, told = values.text(ocSize); !told || text == "" {
@@ -79,7 +77,7 @@ func sizeOf(kind filehost.EntryKind, values properties) (int64, error) {
 	return max(0, size), nil
 }
 
-func favoriteOf(values properties) *bool {
+func favoriteOf(values *properties) *bool {
 	text, told := values.text(ocFavorite)
 	if !told {
 		return nil
@@ -89,18 +87,17 @@ func favoriteOf(values properties) *bool {
 }
 
 // sharedOf tells whether an entry is shared with the user or by him.
-func sharedOf(values properties) *bool {
+func sharedOf(values *properties) *bool {
 	letters, with := values.text(ocPermissions)
-	shares, by := values[ocShareTypes]
-	if !with && !by {
+	if !with && !values.has(ocShareTypes) {
 		return nil
 	}
-	shared := strings.Contains(letters, "S") || len(shares.Children) > 0
+	shared := strings.Contains(letters, "S") || values.elements(ocShareTypes)
 	return &shared
 }
 
 // webURL is the entry's page in the host's own web interface. A link of the host's making counts only within its origin.
-func (c *Client) webURL(values properties) string {
+func (c *Client) webURL(values *properties) string {
 	if id, told := values.text(ocFileID); told && id != "" && len(id) <= maxIDBytes && len(c.profile.webPath) > 0 {
 		address := c.host.Origin() + c.base.Escaped()
 		for _, segment := range c.profile.webPath {

@@ -219,11 +219,11 @@ func TestPermissions(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			values := properties{ocPermissions: {Text: c.letters}}
+			values := told(map[property]string{ocPermissions: c.letters})
 			assert.Equal(t, c.want, profileOf(c.kind).granted(values))
 		})
 	}
-	assert.Equal(t, list(filehost.Read), profileOf("nextcloud").granted(properties{}))
+	assert.Equal(t, list(filehost.Read), profileOf("nextcloud").granted(&properties{}))
 }
 
 func TestAShareToLookAtIsNotReadable(t *testing.T) {
@@ -233,7 +233,7 @@ func TestAShareToLookAtIsNotReadable(t *testing.T) {
 		`[{"scope":"other","key":"download","value":false}]`:       true,
 		`[]`: true, ``: true, `nonsense`: true,
 	} {
-		granted := profileOf("nextcloud").granted(properties{ocPermissions: {Text: "SGDN"}, ncShareAttributes: {Text: attributes}})
+		granted := profileOf("nextcloud").granted(told(map[property]string{ocPermissions: "SGDN", ncShareAttributes: attributes}))
 		assert.Equal(t, readable, slices.Contains(granted, filehost.Read), attributes)
 	}
 }
@@ -287,7 +287,7 @@ func TestWebURL(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, c.want, client.webURL(properties{ocPrivateLink: {Text: c.link}}))
+			assert.Equal(t, c.want, client.webURL(told(map[property]string{ocPrivateLink: c.link})))
 		})
 	}
 }

@@ -7,17 +7,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/text/encoding/charmap"
-)
-
-// The namespaces of the properties.
-const (
-	nsDAV = "DAV:"
-	nsOC  = "http://owncloud.org/ns"
-	nsNC  = "http://nextcloud.org/ns"
 )
 
 // The limits of a multistatus answer. What is above them is an error, never a short listing.
@@ -48,8 +42,15 @@ func newMultistatus(source io.Reader) *multistatus {
 	return m
 }
 
-// response is what the answer says of one entry (RFC 4918 14.24).
+// response is what the answer says of one entry (RFC 4918 14.24), or of many of which it says the same.
 type response struct {
+	hrefs  []string
+	values *properties // nil when there are none
+	status int         // 200, or why there are no values; 0 = the host doesn't say
+}
+
+// responseElement is the form of a response.
+type responseElement struct {
 	Href      []string   `xml:"DAV: href"`
 	Status    string     `xml:"DAV: status"`
 	Propstats []propstat `xml:"DAV: propstat"`
@@ -59,16 +60,18 @@ type response struct {
 type propstat struct {
 	Status string `xml:"DAV: status"`
 	Prop   struct {
-		Properties []property `xml:",any"`
+		Properties []propertyElement `xml:",any"`
 	} `xml:"DAV: prop"`
 }
 
-type property struct {
+type propertyElement struct {
 	XMLName  xml.Name
-	Text     string `xml:",chardata"`
-	Children []struct {
-		XMLName xml.Name
-	} `xml:",any"`
+	Text     string         `xml:",chardata"`
+	Children []childElement `xml:",any"`
+}
+
+type childElement struct {
+	XMLName xml.Name
 }
 
 // next returns the next entry, and io.EOF only after the end of the whole answer.
@@ -103,7 +106,7 @@ func (m *multistatus) next() (response, error) {
 }
 
 func (m *multistatus) decode(element xml.StartElement) (response, error) {
-	var r response
+	var r responseElement
 	if err := m.decoder.DecodeElement(&r, &element); err != nil {
 		return response{}, err
 	}
@@ -113,15 +116,13 @@ func (m *multistatus) decode(element xml.StartElement) (response, error) {
 	if m.entries += len(r.Href); m.entries > maxEntries {
 		return response{}, errAnswerTooLarge
 	}
-	return r, nil
+	values, status := r.properties()
+	return response{r.Href, values, status}, nil
 }
 
-// properties are those that an entry has.
-type properties map[xml.Name]property
-
 // properties returns the properties of an entry, and 200; or nil and the status that says why there are none.
-func (r response) properties() (properties, int) {
-	var values properties
+func (r responseElement) properties() (*properties, int) {
+	var values *properties
 	status := statusOf(r.Status)
 	for _, group := range r.Propstats {
 		code := statusOf(group.Status)
@@ -131,11 +132,11 @@ func (r response) properties() (properties, int) {
 			}
 			continue
 		}
-		for _, value := range group.Prop.Properties {
+		for _, element := range group.Prop.Properties {
 			if values == nil {
-				values = properties{}
+				values = &properties{}
 			}
-			values[value.XMLName] = value
+			values.set(element)
 		}
 	}
 	if values != nil {
@@ -144,10 +145,19 @@ func (r response) properties() (properties, int) {
 	return nil, status
 }
 
-// text returns the trimmed text of a property, and whether the entry has it.
-func (p properties) text(name xml.Name) (string, bool) {
-	value, ok := p[name]
-	return strings.TrimSpace(value.Text), ok
+func (p *properties) set(element propertyElement) {
+	name := slices.Index(propertyNames[:], element.XMLName)
+	if name < 0 {
+		return
+	}
+	start := len(p.content)
+	p.content += element.Text
+	p.values[name] = value{
+		told: true, start: start, end: len(p.content), elements: len(element.Children) > 0,
+		collection: slices.ContainsFunc(element.Children, func(child childElement) bool {
+			return child.XMLName == xml.Name{Space: nsDAV, Local: "collection"}
+		}),
+	}
 }
 
 // statusOf reads the code of a status line (RFC 9112 4); 0 = there is none.

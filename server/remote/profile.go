@@ -2,7 +2,6 @@ package remote
 
 import (
 	"encoding/json"
-	"encoding/xml"
 	"maps"
 	"slices"
 	"strings"
@@ -13,27 +12,10 @@ import (
 // userSegment stands for the user's id in profile.davRoot.
 const userSegment = "{user}"
 
-// The properties that a host may be asked for.
-var (
-	resourceType  = xml.Name{Space: nsDAV, Local: "resourcetype"}
-	contentLength = xml.Name{Space: nsDAV, Local: "getcontentlength"}
-	contentType   = xml.Name{Space: nsDAV, Local: "getcontenttype"}
-	lastModified  = xml.Name{Space: nsDAV, Local: "getlastmodified"}
-	etag          = xml.Name{Space: nsDAV, Local: "getetag"}
-	ocSize        = xml.Name{Space: nsOC, Local: "size"}
-	ocPermissions = xml.Name{Space: nsOC, Local: "permissions"}
-	ocFileID      = xml.Name{Space: nsOC, Local: "fileid"}
-	ocFavorite    = xml.Name{Space: nsOC, Local: "favorite"}
-	ocShareTypes  = xml.Name{Space: nsOC, Local: "share-types"}
-	ocPrivateLink = xml.Name{Space: nsOC, Local: "privatelink"}
-
-	ncShareAttributes = xml.Name{Space: nsNC, Local: "share-attributes"}
-)
-
 // profile is what one kind of host does in its own way.
 type profile struct {
 	davRoot       []string     // the user's top folder, below the base URL
-	properties    []xml.Name   // asked for of each entry
+	properties    []property   // asked for of each entry
 	alwaysETag    bool         // an entry without ETag is one that the host hides
 	etagHeaders   []string     // where an answer to GET has its ETag, the best first
 	permissions   []permission // of the letters in oc:permissions, in the order of filehost.Entry
@@ -57,7 +39,7 @@ type permission struct {
 var profiles = map[string]profile{
 	"nextcloud": {
 		davRoot: []string{"remote.php", "dav", "files", userSegment},
-		properties: []xml.Name{
+		properties: []property{
 			resourceType, contentLength, contentType, lastModified, etag,
 			ocSize, ocPermissions, ocFileID, ocFavorite, ocShareTypes, ncShareAttributes,
 		},
@@ -74,7 +56,7 @@ var profiles = map[string]profile{
 	},
 	"owncloud": {
 		davRoot: []string{"remote.php", "dav", "files", userSegment},
-		properties: []xml.Name{
+		properties: []property{
 			resourceType, contentLength, contentType, lastModified, etag,
 			ocSize, ocPermissions, ocFavorite, ocShareTypes, ocPrivateLink,
 		},
@@ -89,7 +71,7 @@ var profiles = map[string]profile{
 		capabilities:  filehost.Capabilities{ChangeDetection: true},
 	},
 	"webdav": {
-		properties:   []xml.Name{resourceType, contentLength, contentType, lastModified, etag},
+		properties:   []property{resourceType, contentLength, contentType, lastModified, etag},
 		etagHeaders:  []string{"ETag"},
 		silent:       []filehost.Permission{filehost.Read, filehost.Write, filehost.Delete, filehost.Rename, filehost.Create},
 		capabilities: filehost.Capabilities{ChangeDetection: true},
@@ -115,7 +97,7 @@ func profileOf(kind string) profile {
 }
 
 // granted reads oc:permissions. A host that doesn't tell leaves it to the attempt.
-func (p profile) granted(values properties) []filehost.Permission {
+func (p profile) granted(values *properties) []filehost.Permission {
 	letters, told := values.text(ocPermissions)
 	if !told || len(p.permissions) == 0 {
 		return slices.Clone(p.silent)
@@ -134,7 +116,7 @@ func (p profile) granted(values properties) []filehost.Permission {
 
 // viewOnly tells whether an entry is shared to be looked at and not to be downloaded. Nextcloud gives its bytes out all the
 // same and leaves it to the client to heed that.
-func viewOnly(values properties) bool {
+func viewOnly(values *properties) bool {
 	text, _ := values.text(ncShareAttributes)
 	var attributes []struct {
 		Scope string `json:"scope"`

@@ -15,11 +15,12 @@ import (
 )
 
 // propfindBody is the body of PROPFIND (RFC 4918 14.20) that asks for names.
-func propfindBody(names []xml.Name) []byte {
+func propfindBody(names []property) []byte {
 	var body strings.Builder
 	body.WriteString(xml.Header + `<d:propfind xmlns:d="` + nsDAV + `" xmlns:oc="` + nsOC + `" xmlns:nc="` + nsNC + `"><d:prop>`)
 	prefixes := map[string]string{nsDAV: "d", nsOC: "oc", nsNC: "nc"}
-	for _, name := range names {
+	for _, each := range names {
+		name := propertyNames[each]
 		fmt.Fprintf(&body, "<%s:%s/>", prefixes[name.Space], name.Local)
 	}
 	body.WriteString(`</d:prop></d:propfind>`)
@@ -39,8 +40,8 @@ type propfind struct {
 // found is one entry of the answer.
 type found struct {
 	path   filehost.Path
-	values properties // nil when there are none
-	status int        // why there are none
+	values *properties // nil when there are none; of this entry only until the next
+	status int         // why there are none
 }
 
 // propfind asks the host and passes each entry on as it arrives, until the end of the answer, or an error of each's.
@@ -83,13 +84,12 @@ func (c *Client) readAnswer(answer *multistatus, tree tree, each func(found) err
 		if err != nil {
 			return c.unreadable(err)
 		}
-		values, status := entry.properties()
-		for _, href := range entry.Href {
+		for _, href := range entry.hrefs {
 			path, err := tree.path(href)
 			if err != nil {
 				return c.misnamed(err)
 			}
-			if err := each(found{path, values, status}); err != nil {
+			if err := each(found{path, entry.values, entry.status}); err != nil {
 				return err
 			}
 		}

@@ -75,6 +75,17 @@ func answer(body string) http.HandlerFunc {
 	}
 }
 
+// told are properties of these texts.
+func told(texts map[property]string) *properties {
+	p := &properties{}
+	for name, text := range texts {
+		start := len(p.content)
+		p.content += text
+		p.values[name] = value{told: true, start: start, end: len(p.content)}
+	}
+	return p
+}
+
 func path(t testing.TB, raw string) filehost.Path {
 	t.Helper()
 	parsed, err := filehost.ParsePath("path", raw)
