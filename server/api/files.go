@@ -46,13 +46,25 @@ func (h *Handler) files(r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	body := pageBody{Folder: newEntry(service.Host, page.Folder), Entries: make([]entryBody, len(page.Entries)),
+	body, contentType, err := response{body: newPageBody(service.Host, page)}.encode()
+	if err != nil {
+		return response{}, err
+	}
+	answer := response{status: http.StatusOK, body: body, contentType: contentType, header: http.Header{
+		"Cache-Control": {"private, no-cache"},
+		"Etag":          {filesTag(body, page.NextCursor, page.State, r.Header.Values("Accept-Language"))},
+		"Vary":          {varyFiles},
+	}}
+	return answer.unlessKnown(r.Request), nil
+}
+
+func newPageBody(host filehost.Host, page filehost.Page) pageBody {
+	body := pageBody{Folder: newEntry(host, page.Folder), Entries: make([]entryBody, len(page.Entries)),
 		NextCursor: page.NextCursor, Total: page.Total, Capabilities: page.Capabilities}
 	for i, entry := range page.Entries {
-		body.Entries[i] = newEntry(service.Host, entry)
+		body.Entries[i] = newEntry(host, entry)
 	}
-	return response{status: http.StatusOK, body: body, header: http.Header{
-		"Cache-Control": {"private, no-cache"}, "Vary": {"Authorization, Cookie"}}}, nil
+	return body
 }
 
 func readListing(r *request) (filehost.Listing, string, error) {

@@ -103,7 +103,9 @@ func (h *Handler) answer(w http.ResponseWriter, r *request, answer response, err
 	if contentType != "" {
 		header.Set("Content-Type", contentType)
 	}
-	header.Set("Content-Length", strconv.Itoa(len(encoded)))
+	if answer.status != http.StatusNoContent && answer.status != http.StatusNotModified { // which have no content to measure (RFC 9110 8.6)
+		header.Set("Content-Length", strconv.Itoa(len(encoded)))
+	}
 	w.WriteHeader(answer.status)
 	if r.Method != http.MethodHead && len(encoded) > 0 {
 		_, _ = w.Write(encoded) //nolint:gosec // JSON that is not sniffed, or an escaped template; an error means that the caller is gone

@@ -22,7 +22,7 @@ func TestFilesListsAFolder(t *testing.T) {
 	recorder := w.call(t, alice, http.MethodGet, "/files?path=/Photos&type=file&type=image/&sort=size&order=desc&limit=5&view=folder&host=default", "")
 	assert.Equal(t, http.StatusOK, recorder.Code, recorder.Body.String())
 	assert.Equal(t, "private, no-cache", recorder.Header().Get("Cache-Control"))
-	assert.Equal(t, "Authorization, Cookie", recorder.Header().Get("Vary"))
+	assert.Equal(t, "Authorization, Cookie, Accept-Language", recorder.Header().Get("Vary"))
 	var page pageBody
 	require.NoError(t, json.Unmarshal(recorder.Body.Bytes(), &page))
 	assert.Equal(t, "Photos", page.Folder.Name)

@@ -36,6 +36,7 @@ type Page struct {
 	NextCursor   string // "" on the last page
 	Total        int    // entries of the folder that match Types, on all pages
 	Capabilities Capabilities
+	State        string // what NextCursor seals, and for whom: user, connection, query. For a validator, not for a caller.
 }
 
 // Browse lists a folder as the user. The whole folder is streamed through a heap of one page, so that memory does not
@@ -121,10 +122,10 @@ func (s *Service) list(ctx context.Context, userID string, credential Credential
 	if err != nil {
 		return Page{}, err
 	}
-	page := Page{Folder: folder, Entries: first.sorted(), Total: total, Capabilities: s.Remote.Capabilities()}
+	page := Page{Folder: folder, Entries: first.sorted(), Total: total, Capabilities: s.Remote.Capabilities(), State: binding}
 	page.Capabilities.ChangeDetection = folder.ETag != "" || !folder.ModifiedAt.IsZero()
 	if further > listing.Limit {
-		page.NextCursor, err = s.sealCursor(binding, page.Entries[len(page.Entries)-1])
+		err = s.continueAfter(&page, page.Entries[len(page.Entries)-1])
 	}
 	return page, err
 }
@@ -144,12 +145,15 @@ func (l *Listing) binding(hostID, userID string, credential Credential) string {
 	return string(text)
 }
 
-func (s *Service) sealCursor(binding string, last Entry) (string, error) {
+// continueAfter gives the page the cursor of the one that begins after last.
+func (s *Service) continueAfter(page *Page, last Entry) error {
 	plain, err := json.Marshal(position{ID: last.Path.ID(), Kind: last.Kind, Size: last.Size, Modified: last.ModifiedAt})
 	if err != nil {
-		return "", err
+		return err
 	}
-	return s.Sealer.Seal(binding, plain)
+	page.NextCursor, err = s.Sealer.Seal(page.State, plain)
+	page.State += string(plain)
+	return err
 }
 
 func (s *Service) openCursor(binding, cursor string) (Entry, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,17 +17,30 @@ import (
 type Tokens struct {
 	mu          sync.Mutex
 	generations map[string]int // by user
+	connections map[string]int // by user: how often he has connected
 	dead        map[string]bool
 	confirms    map[string]string // code to user
 }
 
 // NewTokens returns a double in which the users are connected.
 func NewTokens(users ...string) *Tokens {
-	t := &Tokens{generations: map[string]int{}, dead: map[string]bool{}, confirms: map[string]string{}}
+	t := &Tokens{generations: map[string]int{}, connections: map[string]int{}, dead: map[string]bool{}, confirms: map[string]string{}}
 	for _, user := range users {
-		t.generations[user] = 1
+		t.Connect(user)
 	}
 	return t
+}
+
+// Connect connects a user, again if he was.
+func (t *Tokens) Connect(userID string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.connect(userID)
+}
+
+func (t *Tokens) connect(userID string) {
+	t.generations[userID] = 1
+	t.connections[userID]++
 }
 
 var errNone = filehost.E(filehost.NotConnected, "You are not connected.", nil)
@@ -36,7 +50,7 @@ func (t *Tokens) credential(userID string) (filehost.Credential, error) {
 	if generation == 0 || t.dead[userID] {
 		return filehost.Credential{}, errNone
 	}
-	return filehost.Credential{Scheme: filehost.Bearer, Secret: filehost.NewSecret("token"), Connection: "connection of " + userID, Generation: strconv.Itoa(generation)}, nil
+	return filehost.Credential{Scheme: filehost.Bearer, Secret: filehost.NewSecret("token"), Connection: fmt.Sprintf("connection %d of %s", t.connections[userID], userID), Generation: strconv.Itoa(generation)}, nil
 }
 
 // For implements filehost.Tokens.
@@ -94,7 +108,7 @@ func (t *Tokens) Callback(_ context.Context, callback filehost.Callback) (fileho
 	case callback.UserID == "":
 		return filehost.CallbackResult{ConfirmPage: "handle"}, nil
 	}
-	t.generations[callback.UserID] = 1
+	t.connect(callback.UserID)
 	return filehost.CallbackResult{Connected: true}, nil
 }
 
@@ -122,7 +136,7 @@ func (t *Tokens) Confirm(_ context.Context, userID, code string) error {
 	if t.confirms[code] != userID {
 		return filehost.Invalid("confirm", "The code is not the one shown.")
 	}
-	t.generations[userID] = 1
+	t.connect(userID)
 	return nil
 }
 
@@ -133,7 +147,7 @@ func (t *Tokens) ConnectWithPassword(_ context.Context, userID, _ string, passwo
 	if password.Reveal() != "right" {
 		return filehost.Invalid("password", "The host did not accept them.")
 	}
-	t.generations[userID] = 1
+	t.connect(userID)
 	return nil
 }
 
