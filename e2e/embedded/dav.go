@@ -29,9 +29,10 @@ func (h *Host) dav(crypto op.Crypto) http.Handler {
 			LockSystem: webdav.NewMemLS(),
 		}
 	}
-	return h.authenticate(crypto, h.faults.inject(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		folders[userOf(r)].ServeHTTP(w, r)
-	})))
+	return h.authenticate(crypto, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user, path := userOf(r), "/"+strings.TrimPrefix(r.URL.Path, "/dav/")
+		h.faults.Serve(w, r, user, path, folders[user].ServeHTTP)
+	}))
 }
 
 // authenticate takes HTTP Basic with the user's password, or an access token as Bearer.
@@ -42,7 +43,7 @@ func (h *Host) authenticate(crypto op.Crypto, next http.Handler) http.Handler {
 			name, ok = h.bearer(crypto, r)
 		}
 		if !ok {
-			h.counters.unauthorized.Add(1)
+			h.counters.Unauthorized.Add(1)
 			w.Header().Add("WWW-Authenticate", `Bearer realm="files"`)
 			w.Header().Add("WWW-Authenticate", `Basic realm="files", charset="UTF-8"`)
 			http.Error(w, "sign in first", http.StatusUnauthorized)

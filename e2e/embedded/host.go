@@ -14,27 +14,9 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/hosts"
 )
-
-// User is an account of the host. His files lie in the folder of his name below Config.Root.
-type User struct {
-	Name     string
-	Password string
-}
-
-// Config says where the host serves from and which OAuth client may use it.
-type Config struct {
-	// Root holds one folder per user; missing folders are created.
-	Root string
-	// Users may sign in.
-	Users []User
-	// ClientID and ClientSecret are the one confidential OAuth client.
-	ClientID, ClientSecret string
-	// RedirectURIs are those that the client may name, compared byte by byte.
-	RedirectURIs []string
-	// TokenLife is how long an access token lasts; zero means an hour.
-	TokenLife time.Duration
-}
 
 // Host is a running file host.
 type Host struct {
@@ -43,9 +25,11 @@ type Host struct {
 	listener net.Listener
 	server   *http.Server
 	storage  *storage
-	faults   faults
-	counters counters
+	faults   hosts.Faults
+	counters hosts.Counters
 }
+
+var _ hosts.Host = (*Host)(nil)
 
 // Start listens on a free loopback port and serves until Close; ctx is for the start alone.
 func Start(ctx context.Context, cfg Config) (*Host, error) {
@@ -72,7 +56,7 @@ func Start(ctx context.Context, cfg Config) (*Host, error) {
 	mux.Handle("/oidc/login", host.login(provider))
 	mux.Handle("/oidc/", http.StripPrefix("/oidc", provider))
 	host.server = &http.Server{
-		Handler:           host.counters.count(mux),
+		Handler:           host.count(mux),
 		ReadHeaderTimeout: 10 * time.Second,
 		// What goes wrong on purpose is nothing to report.
 		ErrorLog: log.New(io.Discard, "", 0),
@@ -83,7 +67,7 @@ func Start(ctx context.Context, cfg Config) (*Host, error) {
 
 // Close ends all connections, those held by a fault included.
 func (h *Host) Close() error {
-	h.faults.clear()
+	h.faults.Clear()
 	return h.server.Close()
 }
 
@@ -98,3 +82,28 @@ func (h *Host) Issuer() string { return h.Origin() + "/oidc" }
 
 // Dir is where the files of a user lie on disk.
 func (h *Host) Dir(user string) string { return filepath.Join(h.root, user) }
+
+// Traits implements hosts.Host.
+func (h *Host) Traits() hosts.Traits { return hosts.Traits{Kind: "webdav", Revokes: true} }
+
+// Settings implements hosts.Host.
+func (h *Host) Settings() map[string]any {
+	return map[string]any{
+		"hostkind":    "webdav",
+		"hosturl":     h.URL(),
+		"oauthissuer": h.Issuer(),
+		"oauthscopes": "openid offline_access",
+	}
+}
+
+// Takes implements hosts.Host: what a file system takes, the host takes.
+func (h *Host) Takes(string) bool { return true }
+
+// Fault implements hosts.Host.
+func (h *Host) Fault(f hosts.Fault) (lift func()) { return h.faults.Fault(f) }
+
+// Counts implements hosts.Host.
+func (h *Host) Counts() hosts.Counts { return h.counters.Counts() }
+
+// Surprises implements hosts.Host: a plain WebDAV server expects nothing in particular.
+func (h *Host) Surprises() []string { return nil }

@@ -4,6 +4,7 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -17,7 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/contract"
-	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/embedded"
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/hosts"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/rest"
 )
 
@@ -27,15 +28,19 @@ const PluginID = "filehost-attach"
 // apiPath is where its API lies below the site URL.
 const apiPath = "/plugins/" + PluginID + "/api"
 
-// hostUsers have accounts at the embedded host.
+// newest is the newest version of Mattermost that can be built from its Go module.
+const newest = "11.1"
+
+// hostUsers have accounts at the stack's own file host.
 var hostUsers = []string{"alice", "bob", "carol"}
 
-// HostPassword is the password of a user of the embedded host.
+// HostPassword is the password of a user of the stack's own file host.
 func HostPassword(user string) string { return user + "-app-password" }
 
 // Config says what to bring up.
 type Config struct {
-	// Version of Mattermost, by the folder below e2e/mattermost; empty means 11.1.
+	// Version of Mattermost, by the folder below e2e/mattermost; empty means what the environment variable
+	// FILEHOST_ATTACH_MATTERMOST says, and the newest without it.
 	Version string
 	// Dir holds all state; what is in it is removed first.
 	Dir string
@@ -43,6 +48,8 @@ type Config struct {
 	Bundle string
 	// Scanner says whether to install the plugin that reads every upload.
 	Scanner bool
+	// Host is the file host to start, one of Hosts; empty means the embedded one.
+	Host string
 	// Tree writes the files of the host's user alice below the folder that it gets.
 	Tree func(dir string) error
 	// Settings configure the plugin for a file host that runs elsewhere; nil means the embedded
@@ -65,7 +72,7 @@ type Config struct {
 type Stack struct {
 	Mattermost *Mattermost
 	// Host is nil when the stack uses a file host that runs elsewhere.
-	Host *embedded.Host
+	Host hosts.Host
 	// Admin is the system admin; User and User2 are members of the team and the channel.
 	Admin, User, User2 *Account
 	TeamID, ChannelID  string
@@ -85,9 +92,7 @@ type Stack struct {
 
 // Up brings everything up. What came up before a failure is stopped again.
 func Up(ctx context.Context, cfg Config) (*Stack, error) {
-	if cfg.Version == "" {
-		cfg.Version = "11.1"
-	}
+	cfg.Version = cmp.Or(cfg.Version, os.Getenv("FILEHOST_ATTACH_MATTERMOST"), newest)
 	if cfg.Say == nil {
 		cfg.Say = func(string) {}
 	}
@@ -204,19 +209,23 @@ func newContract(siteURL string) (*contract.Transport, error) {
 	return contract.New(filepath.Join(root, "assets", "openapi.yaml"), siteURL+apiPath, new(http.Transport))
 }
 
-func (s *Stack) startHost(ctx context.Context, cfg Config, siteURL string) (err error) {
+func (s *Stack) startHost(ctx context.Context, cfg Config, siteURL string) error {
 	cfg.Say("starting the file host")
-	users := make([]embedded.User, 0, len(hostUsers))
+	users := make([]hosts.User, 0, len(hostUsers))
 	for _, name := range hostUsers {
-		users = append(users, embedded.User{Name: name, Password: HostPassword(name)})
+		users = append(users, hosts.User{Name: name, Password: HostPassword(name)})
 	}
-	s.Host, err = embedded.Start(ctx, embedded.Config{
+	host, err := startHost(ctx, cfg.Host, hosts.Config{
 		Root: filepath.Join(cfg.Dir, "files"), Users: users,
 		ClientID: s.clientID, ClientSecret: s.secret,
 		RedirectURIs: []string{siteURL + apiPath + "/connection/callback/default"},
 	})
-	if err != nil || cfg.Tree == nil {
+	if err != nil {
 		return err
+	}
+	s.Host = host
+	if cfg.Tree == nil {
+		return nil
 	}
 	return cfg.Tree(s.Host.Dir("alice"))
 }
@@ -253,22 +262,20 @@ func (s *Stack) populate(ctx context.Context) (err error) {
 // BaseURL is where the plugin's API lies.
 func (s *Stack) BaseURL() string { return s.Mattermost.URL + apiPath }
 
-// EmbeddedSettings configure the plugin for the embedded host, with sign-in by OAuth.
+// EmbeddedSettings configure the plugin for the stack's own file host, with sign-in by OAuth.
 func (s *Stack) EmbeddedSettings() map[string]any {
-	return map[string]any{
+	settings := map[string]any{
 		"hostname":          "Embedded Files",
-		"hostkind":          "webdav",
-		"hosturl":           s.Host.URL(),
 		"allowedaddresses":  "127.0.0.1",
 		"allowhttp":         true,
 		"signin":            "oauth",
 		"oauthclientid":     s.clientID,
 		"oauthclientsecret": s.secret,
-		"oauthissuer":       s.Host.Issuer(),
-		"oauthscopes":       "openid offline_access",
 		"maxcopymb":         MaxFileSize >> 20,
 		"stallseconds":      5,
 	}
+	maps.Copy(settings, s.Host.Settings())
+	return settings
 }
 
 // Configure changes settings of the plugin, on all nodes, and leaves the others as they are.

@@ -1,0 +1,37 @@
+package hosts
+
+import "sync/atomic"
+
+// Counts is what a host has seen since it started.
+type Counts struct {
+	// Requests counts all of them, those that have a counter of their own included.
+	Requests int64
+	// TokenRequests counts every call of the token endpoint, refreshes included.
+	TokenRequests int64
+	// Refreshes counts token requests with grant_type=refresh_token, refused ones included.
+	Refreshes int64
+	// Revocations counts requests to end a token (RFC 7009, or the host's own route).
+	Revocations int64
+	// Propfinds and Gets count WebDAV requests.
+	Propfinds, Gets int64
+	// Unauthorized counts WebDAV requests answered 401.
+	Unauthorized int64
+}
+
+// Counters are those that Counts reads. The zero value is ready.
+type Counters struct {
+	Requests, TokenRequests, Refreshes, Revocations, Propfinds, Gets, Unauthorized atomic.Int64
+}
+
+// Counts reads all counters.
+func (c *Counters) Counts() Counts {
+	return Counts{
+		Requests:      c.Requests.Load(),
+		TokenRequests: c.TokenRequests.Load(),
+		Refreshes:     c.Refreshes.Load(),
+		Revocations:   c.Revocations.Load(),
+		Propfinds:     c.Propfinds.Load(),
+		Gets:          c.Gets.Load(),
+		Unauthorized:  c.Unauthorized.Load(),
+	}
+}

@@ -1,0 +1,70 @@
+// Package hosts is what the file hosts of the end-to-end tests have in common: what a test can see
+// of a host, change on it and break.
+package hosts
+
+import "time"
+
+// User is an account of a host. His files lie in the folder of his name below Config.Root.
+type User struct {
+	Name     string
+	Password string
+}
+
+// Config says where a host serves from and which OAuth client may use it.
+type Config struct {
+	// Root holds one folder per user; missing folders are created.
+	Root string
+	// Users may sign in.
+	Users []User
+	// ClientID and ClientSecret are the one confidential OAuth client.
+	ClientID, ClientSecret string
+	// RedirectURIs are those that the client may name, compared byte by byte. The first is the
+	// registered one of hosts that know only one.
+	RedirectURIs []string
+	// TokenLife is how long an access token lasts; zero means what the host does by itself.
+	TokenLife time.Duration
+}
+
+// Traits are the promises in which hosts differ.
+type Traits struct {
+	// Kind is the plugin's name of the kind of host.
+	Kind string
+	// Revokes tells whether a client can end what its user has allowed it.
+	Revokes bool
+}
+
+// Host is a running file host.
+type Host interface {
+	Traits() Traits
+	// Settings configure the plugin for the host, with sign-in by OAuth.
+	Settings() map[string]any
+	// Origin is scheme, address and port, without a slash at the end.
+	Origin() string
+	// URL is the address of the host that the plugin is given.
+	URL() string
+	// Issuer is the OpenID Connect issuer; empty where there is none.
+	Issuer() string
+	// Dir is where the files of a user lie on disk.
+	Dir(user string) string
+	// Takes tells whether a file or folder can have this name. The host shows no other.
+	Takes(name string) bool
+	// Fault breaks what it describes until the function that it returns is called.
+	Fault(f Fault) (lift func())
+	// Counts reads all counters.
+	Counts() Counts
+	// Secrets gives everything secret that the host has handed out or been shown: codes, tokens,
+	// the client's secret, users' passwords.
+	Secrets() []string
+	// Surprises are the requests that no client of such a host should send.
+	Surprises() []string
+	// SetTokenLife says how long access tokens issued from now on last.
+	SetTokenLife(life time.Duration)
+	// ExpireAccessTokens ends the access tokens of a user; his refresh tokens stay good.
+	ExpireAccessTokens(user string)
+	// RevokeGrants ends everything that a user has allowed, as an administrator would.
+	RevokeGrants(user string)
+	// Grants tells how many live refresh tokens a user has out.
+	Grants(user string) int
+	// Close ends all connections, those held by a fault included.
+	Close() error
+}
