@@ -167,6 +167,10 @@ func TestAStoreThatIsDownAtTheStartIsTriedAgain(t *testing.T) {
 	require.NoError(t, h.OnConfigurationChange())
 	status, _ := h.get(t, "/connection")
 	require.Equal(t, http.StatusServiceUnavailable, status)
+	_, body := h.get(t, "/health")
+	check := body["checks"].(map[string]any)["kv_store"].([]any)[0].(map[string]any)
+	assert.Equal(t, "fail", check["status"])
+	assert.Contains(t, check["output"], "Mattermost's database", "it is not the settings that are wrong")
 
 	clock := h.clock.(*clockwork.FakeClock)
 	require.NoError(t, clock.BlockUntilContext(t.Context(), 1))

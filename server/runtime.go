@@ -95,14 +95,24 @@ func (p *Plugin) retryUnlessWrong(err error) {
 	})
 }
 
-// remedyOf is what the health page says of a configuration that can't be used.
-func remedyOf(err error) string {
+// remedyOf is what the health page says of a configuration that can't be used, and the check that it says it of.
+func remedyOf(err error) (check, remedy string) {
+	var store *storeError
 	var known *filehost.Error
-	if errors.As(err, &known) {
-		return known.Message
+	switch {
+	case errors.As(err, &store):
+		return filehost.CheckKVStore, filehost.StoreDown(err).Message
+	case errors.As(err, &known):
+		return filehost.CheckConfiguration, known.Message
 	}
-	return err.Error()
+	return filehost.CheckConfiguration, err.Error()
 }
+
+// storeError means that the settings could not be put in force because the key-value store doesn't work.
+type storeError struct{ error }
+
+// Unwrap gives the cause to errors.Is and errors.As.
+func (e *storeError) Unwrap() error { return e.error }
 
 // inBackground runs work that OnDeactivate waits for. A panic ends the work and not the plugin.
 func (p *Plugin) inBackground(work func()) {
@@ -118,7 +128,7 @@ func newNode() string { return rand.Text() }
 // newFailed is the runtime of a configuration that can't be used.
 func (p *Plugin) newFailed(err error) *runtime {
 	monitor := filehost.NewMonitor(p.clock, p.log, checkTimeout)
-	monitor.SetFailed("configuration", remedyOf(err))
+	monitor.SetFailed(remedyOf(err))
 	failed := &runtime{Runtime: api.Runtime{Monitor: monitor}, cancel: func() {}}
 	if previous := p.current.Load(); previous != nil {
 		failed.config = previous.config
@@ -236,7 +246,7 @@ func (p *Plugin) newCipher(kv filehost.KV, c config.Config) (*tokens.Cipher, err
 	defer cancel()
 	made, err := tokens.MasterKey(ctx, kv, p.clock)
 	if err != nil {
-		return nil, err
+		return nil, &storeError{err}
 	}
 	if c.Key.IsEmpty() {
 		return tokens.NewCipher(made, c.PreviousKey)

@@ -1,6 +1,7 @@
 package filehost
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,16 @@ const (
 	Pass Status = "pass"
 	Warn Status = "warn"
 	Fail Status = "fail"
+)
+
+// The names of the checks.
+const (
+	CheckConfiguration = "configuration"
+	CheckKey           = "key"
+	CheckKVStore       = "kv_store"
+	CheckHost          = "host"
+	CheckTokenEndpoint = "token_endpoint"
+	CheckTransfers     = "transfers"
 )
 
 // Probe is a check that can be run. Run calls out with no grant and no user's credential. It fails with Degraded for what
@@ -51,54 +62,66 @@ type Check struct {
 
 // Probes returns the checks of a configured host, in the order an admin reads them.
 func (s *Service) Probes(kv KV, tokenEndpoint func(context.Context) error) []Probe {
+	key := &keyProbe{kv: kv, sealer: s.Sealer}
 	return []Probe{
-		{"configuration", func(context.Context) error { return nil }}, // a Service exists only for a valid one
-		{"key", func(ctx context.Context) error { return s.checkKey(ctx, kv) }},
-		{"kv_store", func(ctx context.Context) error { return checkKV(ctx, kv) }},
-		{"host", s.Remote.Check},
-		{"token_endpoint", tokenEndpoint},
-		{"transfers", s.Mattermost.CheckUploads},
+		{CheckConfiguration, func(context.Context) error { return nil }}, // a Service exists only for a valid one
+		{CheckKey, key.run},
+		{CheckKVStore, func(ctx context.Context) error { return checkKV(ctx, kv) }},
+		{CheckHost, s.Remote.Check},
+		{CheckTokenEndpoint, tokenEndpoint},
+		{CheckTransfers, s.Mattermost.CheckUploads},
 	}
 }
 
-// The sample that checkKey keeps, sealed, in the store. When a key is lost for good, it stops warning after the time of
+// The sample that keyProbe keeps, sealed, in the store. When a key is lost for good, it stops warning after the time of
 // the sample; the users have connected again by then.
 const (
 	keySample    = "key_sample"
 	keySampleTTL = 7 * 24 * time.Hour
 )
 
-// checkKey tells whether what was encrypted before still opens.
-func (s *Service) checkKey(ctx context.Context, kv KV) error {
-	sealed, err := kv.Get(ctx, keySample)
+// keyProbe tells whether what was encrypted before still opens.
+type keyProbe struct {
+	kv     KV
+	sealer Sealer
+	sealed bool // the sample is one of the key in force: its loss would show
+}
+
+func (p *keyProbe) run(ctx context.Context) error {
+	old, err := p.kv.Get(ctx, keySample)
 	if err != nil {
-		return storeDown(err)
+		return StoreDown(err)
 	}
-	if sealed != nil {
-		if _, err = s.Sealer.Open(keySample, string(sealed)); err != nil {
-			return &Degraded{"Credentials were encrypted with a key that is not here: enter the former key as the previous one. If it is lost, users connect again.", err}
+	if old != nil {
+		if _, err = p.sealer.Open(keySample, string(old)); err != nil {
+			return &Degraded{"The “" + LabelEncryptionKey + "” has changed, and users' connections were encrypted with one that is not here: enter the former key as “" +
+				LabelPreviousKey + "” in the plugin's settings. If it is lost, there is nothing to do: users are asked to connect again, and this warning ends within a week.", err}
 		}
-		return nil
+		if p.sealed {
+			return nil
+		}
 	}
-	fresh, err := s.Sealer.Seal(keySample, []byte(keySample))
+	fresh, err := p.sealer.Seal(keySample, []byte(keySample))
 	if err != nil {
-		return E(Internal, "The encryption key does not work; set a new one in the plugin's settings and keep the old one as the previous key.", err)
+		return E(Internal, "Nothing can be encrypted with the “"+LabelEncryptionKey+"”: enter another one in the plugin's settings.", err)
 	}
-	if _, err = kv.CompareAndSet(ctx, keySample, nil, []byte(fresh), keySampleTTL); err != nil { // another node may be first
-		return storeDown(err)
+	if _, err = p.kv.CompareAndSet(ctx, keySample, old, []byte(fresh), keySampleTTL); err != nil { // another node may be first
+		return StoreDown(err)
 	}
+	p.sealed = true
 	return nil
 }
 
 func checkKV(ctx context.Context, kv KV) error {
 	if _, err := kv.Get(ctx, "health"); err != nil {
-		return storeDown(err)
+		return StoreDown(err)
 	}
 	return nil
 }
 
-func storeDown(cause error) error {
-	return E(Internal, "Mattermost's key-value store does not answer; check the server's database.", cause)
+// StoreDown is the error of a check that met a store which doesn't work. Its message is a remedy for the admin.
+func StoreDown(cause error) *Error {
+	return E(Internal, "The plugin can't use its key-value store, the table PluginKeyValueStore in Mattermost's database: check that the database runs, and look for its errors in Mattermost's log. Until then no user's connection can be looked up.", cause)
 }
 
 // Monitor runs probes in the background and remembers their last results. A caller of Report never makes it call out.
@@ -107,7 +130,7 @@ type Monitor struct {
 	log     *slog.Logger
 	timeout time.Duration
 	mu      sync.Mutex
-	checks  []Check
+	watched []*watch
 }
 
 // NewMonitor returns a monitor that gives each probe at most timeout, and logs when a check's status changes.
@@ -115,42 +138,60 @@ func NewMonitor(clock clockwork.Clock, log *slog.Logger, timeout time.Duration) 
 	return &Monitor{clock: clock, log: log, timeout: timeout}
 }
 
-// Watch runs the probes at once and then every interval, until ctx ends.
+// watch is a probe that is run again and again, never twice at once.
+type watch struct {
+	Probe
+	again  chan struct{} // asks for a run before the interval has passed
+	result chan error    // of the run under way; nil = there is none
+	check  Check         // the last; Status "" = there is none yet
+}
+
+// Watch runs each probe at once and then every interval, until ctx ends. No probe waits for another.
 func (m *Monitor) Watch(ctx context.Context, probes []Probe, interval time.Duration) {
-	watched := make([]*watch, len(probes))
+	var group sync.WaitGroup
+	defer group.Wait()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.watched = make([]*watch, len(probes))
 	for i, probe := range probes {
-		watched[i] = &watch{Probe: probe, last: Pass}
+		w := &watch{Probe: probe, again: make(chan struct{}, 1)}
+		m.watched[i] = w
+		group.Go(func() { m.keep(ctx, w, interval) })
 	}
+}
+
+// keep runs one probe.
+func (m *Monitor) keep(ctx context.Context, w *watch, interval time.Duration) {
 	for {
-		m.runAll(ctx, watched)
+		check := m.run(ctx, w)
+		if ctx.Err() != nil { // the failure is only that of a plugin that stops
+			return
+		}
+		m.mu.Lock()
+		w.check = check
+		m.mu.Unlock()
 		select {
 		case <-ctx.Done():
 			return
+		case <-w.again:
 		case <-m.clock.After(interval):
 		}
 	}
 }
 
-// watch is a probe that is run again and again, never twice at once.
-type watch struct {
-	Probe
-	result chan error // of the run under way; nil = there is none
-	last   Status
-}
-
-func (m *Monitor) runAll(ctx context.Context, watched []*watch) {
-	checks := make([]Check, len(watched))
-	var group sync.WaitGroup
-	for i, w := range watched {
-		group.Go(func() { checks[i] = m.run(ctx, w) })
-	}
-	group.Wait()
-	if ctx.Err() != nil { // the failures are only those of a plugin that stops
-		return
-	}
+// Recheck runs the check of that name now, and once more if it is under way: something has happened that it would tell.
+func (m *Monitor) Recheck(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.checks = checks
+	for _, w := range m.watched {
+		if w.Name != name {
+			continue
+		}
+		select {
+		case w.again <- struct{}{}:
+		default: // somebody has asked already
+		}
+	}
 }
 
 func (m *Monitor) run(ctx context.Context, w *watch) Check {
@@ -168,12 +209,11 @@ func (m *Monitor) run(ctx context.Context, w *watch) Check {
 	case err = <-w.result:
 		w.result = nil
 	case <-limited.Done(): // it may not heed its context; the next round waits for it again
-		err = E(Timeout, "The check has not answered in time.", limited.Err())
+		err = E(Timeout, "The check did not end in time; it goes on, and its result will stand here.", limited.Err())
 	}
 	check := Check{Name: w.Name, Status: statusOf(err), Latency: m.clock.Since(begin), Time: m.clock.Now().UTC(), Remedy: remedy(err)}
-	if check.Status != w.last && ctx.Err() == nil {
+	if check.Status != cmp.Or(w.check.Status, Pass) && ctx.Err() == nil {
 		m.log.Warn("The state of a health check has changed.", "check", check.Name, "status", check.Status, "error", err)
-		w.last = check.Status
 	}
 	return check
 }
@@ -201,29 +241,34 @@ func remedy(err error) string {
 	case errors.As(err, &known):
 		return known.Message
 	}
-	return "An unexpected error; the Mattermost server's log has the details."
+	return "Something unexpected went wrong: look for “The state of a health check has changed” in Mattermost's log, which has the details."
 }
 
-// Report returns the last results and the worst of their statuses. Before the first results there is nothing to
-// complain of: it warns.
+// Report returns the last results and the worst of their statuses. As long as a check has no result there is nothing to
+// complain of yet: it warns.
 func (m *Monitor) Report() (Status, []Check) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.checks) == 0 {
-		return Warn, nil
-	}
 	worst := Pass
-	for _, check := range m.checks {
-		if check.Status == Fail || worst == Pass {
-			worst = check.Status
+	if len(m.watched) == 0 {
+		worst = Warn
+	}
+	var checks []Check
+	for _, w := range m.watched {
+		status := cmp.Or(w.check.Status, Warn)
+		if status == Fail || worst == Pass {
+			worst = status
+		}
+		if w.check.Status != "" {
+			checks = append(checks, w.check)
 		}
 	}
-	return worst, m.checks
+	return worst, checks
 }
 
 // SetFailed reports one failed check and no other: of a plugin that has nothing to run probes on.
 func (m *Monitor) SetFailed(name, remedy string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.checks = []Check{{Name: name, Status: Fail, Time: m.clock.Now().UTC(), Remedy: remedy}}
+	m.watched = []*watch{{check: Check{Name: name, Status: Fail, Time: m.clock.Now().UTC(), Remedy: remedy}}}
 }

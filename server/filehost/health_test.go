@@ -63,7 +63,7 @@ func TestAMonitorRunsAgainAfterItsIntervalAndReportsTheWorst(t *testing.T) {
 			{&filehost.Degraded{Remedy: "It is slow.", Err: errors.New("cause0")}, filehost.Warn, "It is slow.", "cause0"},
 			{filehost.E(filehost.HostUnavailable, "Check the address.", errors.New("cause1")), filehost.Fail, "Check the address.", "cause1"},
 			{filehost.E(filehost.HostUnavailable, "Check the address.", errors.New("cause2")), filehost.Fail, "Check the address.", ""},
-			{errors.New("secret"), filehost.Fail, "An unexpected error; the Mattermost server's log has the details.", ""},
+			{errors.New("secret"), filehost.Fail, "Something unexpected went wrong: look for “The state of a health check has changed” in Mattermost's log, which has the details.", ""},
 			{nil, filehost.Pass, "", "status=pass"},
 		} {
 			mu.Lock()
@@ -105,7 +105,7 @@ func TestAProbeThatHangsOrPanicsFails(t *testing.T) {
 		synctest.Wait()
 		status, checks := monitor.Report()
 		assert.Equal(t, filehost.Fail, status)
-		assert.Equal(t, "The check has not answered in time.", checks[0].Remedy)
+		assert.Equal(t, "The check did not end in time; it goes on, and its result will stand here.", checks[0].Remedy)
 		assert.Equal(t, filehost.Fail, checks[1].Status)
 		assert.NotContains(t, checks[1].Remedy, "secret")
 		assert.Equal(t, 1, runs, "it is not started again while it hangs")
@@ -139,4 +139,62 @@ func TestAKeyThatIsNotHereAnyMoreWarns(t *testing.T) {
 	var degraded *filehost.Degraded
 	require.ErrorAs(t, err, &degraded)
 	assert.Contains(t, degraded.Remedy, "enter the former key")
+}
+
+func TestACheckThatIsAskedForAgainRunsAtOnceAndOnce(t *testing.T) {
+	runs := map[string]int{}
+	var mu sync.Mutex
+	count := func(name string) filehost.Probe {
+		return filehost.Probe{Name: name, Run: func(context.Context) error {
+			mu.Lock()
+			defer mu.Unlock()
+			runs[name]++
+			return nil
+		}}
+	}
+	inBubble(t, []filehost.Probe{count("one"), count("other")}, io.Discard, func(monitor *filehost.Monitor) {
+		monitor.Recheck("one")
+		synctest.Wait()
+		assert.Equal(t, map[string]int{"one": 2, "other": 1}, runs, "no time has passed")
+		monitor.Recheck("none")
+		synctest.Wait()
+		assert.Equal(t, map[string]int{"one": 2, "other": 1}, runs)
+	})
+}
+
+func TestNoCheckWaitsForAnother(t *testing.T) {
+	var release chan error // made in the bubble
+	probes := []filehost.Probe{
+		{Name: "hanging", Run: func(context.Context) error { release = make(chan error); return <-release }},
+		{Name: "quick", Run: func(context.Context) error { return filehost.E(filehost.Internal, "Mend it.", nil) }},
+	}
+	inBubble(t, probes, io.Discard, func(monitor *filehost.Monitor) {
+		status, checks := monitor.Report()
+		require.Len(t, checks, 1, "the other has no result yet")
+		assert.Equal(t, "Mend it.", checks[0].Remedy)
+		assert.Equal(t, filehost.Fail, status)
+		close(release)
+		synctest.Wait()
+		_, checks = monitor.Report()
+		assert.Len(t, checks, 2)
+	})
+}
+
+func TestTheSampleIsEncryptedAnewByEachConfigurationSoThatTheLossOfItsKeyShows(t *testing.T) {
+	w := newWorld()
+	kv := filehosttest.NewKV(clockwork.NewFakeClockAt(noon))
+	writes := 0
+	kv.Fail(func(op filehosttest.Op, key string) error {
+		if op == filehosttest.CompareAndSet && key == "key_sample" {
+			writes++
+		}
+		return nil
+	})
+	for _, configuration := range []string{"first", "next"} {
+		before, probe := writes, w.Probes(kv, nil)[1]
+		for range 3 {
+			require.NoError(t, probe.Run(t.Context()))
+		}
+		assert.Equal(t, before+1, writes, configuration)
+	}
 }
