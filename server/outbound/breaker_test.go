@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -164,33 +163,4 @@ func TestAProbePassesAndItsSuccessEndsTheSparing(t *testing.T) {
 	answers.Store(http.StatusOK)
 	require.NoError(t, post(probe, t, client, server.URL))
 	require.NoError(t, post(t.Context(), t, client, server.URL))
-}
-
-func TestWhatCannotBeReachedHasARemedy(t *testing.T) {
-	secure := listen(t, true, hello)
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	nowhere := newResolver(t, "127.0.0.1").resolver()
-	renamed := strings.Replace(secure.URL, "127.0.0.1", "files.example.org", 1)
-	for name, c := range map[string]struct {
-		config  Config
-		address string
-		remedy  string
-	}{
-		"blocked address":   {Config{}, secure.URL, "The address of Files, 127.0.0.1, is blocked: add it to the allowed private addresses, if it is right."},
-		"unknown authority": {Config{Allowed: loopback}, secure.URL, "The certificate of Files comes from an authority that is not trusted: add it to the CA certificates."},
-		"another name": {Config{Allowed: loopback, CA: certificates(secure), Resolver: nowhere}, renamed,
-			"The certificate of Files is for another name: correct the base URL or the certificate."},
-		"unknown name": {Config{}, "https://files.invalid", "The name of Files can't be looked up: check the base URL and this server's DNS."},
-		"nobody there": {Config{Allowed: loopback, AllowHTTP: true}, gone.URL,
-			"No connection to Files can be made: check the base URL, that it runs, and that no firewall is in between."},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := get(t, newClient(t, c.config), c.address)
-			var unreachable *UnreachableError
-			require.ErrorAs(t, err, &unreachable)
-			assert.Equal(t, c.remedy, unreachable.Remedy("Files", "base URL"))
-		})
-	}
-	assert.Empty(t, (&UnreachableError{Err: context.Canceled}).Remedy("Files", "base URL"))
 }

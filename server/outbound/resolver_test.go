@@ -14,9 +14,10 @@ import (
 )
 
 // nameServer answers every question for an IPv4 address with the next of its addresses, and stays with the last. It has
-// no IPv6 addresses.
+// no IPv6 addresses. Without any addresses it refuses every question with its code (RFC 1035 4.1.1).
 type nameServer struct {
 	t         *testing.T
+	code      dnsmessage.RCode
 	mu        sync.Mutex
 	addresses []netip.Addr
 	served    sync.WaitGroup
@@ -28,6 +29,13 @@ func newResolver(t *testing.T, addresses ...string) *nameServer {
 		server.addresses = append(server.addresses, netip.MustParseAddr(address))
 	}
 	t.Cleanup(server.served.Wait)
+	return server
+}
+
+// newRefusing returns a name server that knows no name (RCodeNameError), or can't say (RCodeServerFailure).
+func newRefusing(t *testing.T, code dnsmessage.RCode) *nameServer {
+	server := newResolver(t)
+	server.code = code
 	return server
 }
 
@@ -62,8 +70,9 @@ func (s *nameServer) answer(question []byte) []byte {
 	var message dnsmessage.Message
 	assert.NoError(s.t, message.Unpack(question))
 	message.Response, message.RecursionAvailable, message.Additionals = true, true, nil
+	message.RCode = s.code
 	for _, q := range message.Questions {
-		if q.Type == dnsmessage.TypeA {
+		if s.code == dnsmessage.RCodeSuccess && q.Type == dnsmessage.TypeA {
 			message.Answers = append(message.Answers, dnsmessage.Resource{
 				Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class},
 				Body:   &dnsmessage.AResource{A: s.next().As4()},
