@@ -75,6 +75,9 @@ func (w *world) call(t *testing.T, userID, method, target, body string, header .
 	if userID != "" {
 		r.Header.Set("Mattermost-User-Id", userID)
 	}
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/json")
+	}
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}

@@ -107,7 +107,7 @@ func TestWrongBodiesNameTheField(t *testing.T) {
 		`{"items":[{}]}`:                        "invalid_request items",
 		`{"items":[{"path":"a"}]}`:              "invalid_request items",
 		`{"items":[{"path":"/a","id":"p"}]}`:    "invalid_request items",
-		`{"items":[{"path":5}]}`:                "invalid_request items.path",
+		`{"items":[{"path":5}]}`:                "invalid_request items[0].path",
 		`{"items":"/a"}`:                        "invalid_request items",
 		`{"chanel_id":"x"}`:                     "invalid_request chanel_id",
 		`{"user_id":"` + bob + `"}`:             "invalid_request user_id",
