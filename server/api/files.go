@@ -28,7 +28,7 @@ type pageBody struct {
 	Folder       entryBody             `json:"folder"`
 	Entries      []entryBody           `json:"entries"`
 	NextCursor   string                `json:"next_cursor,omitempty"`
-	Total        int                   `json:"total"`
+	Total        *int                  `json:"total,omitempty"`
 	Capabilities filehost.Capabilities `json:"capabilities"`
 }
 
@@ -89,8 +89,6 @@ func readListing(r *request) (filehost.Listing, string, error) {
 		return listing, host, notYet("view", "Only the folder view is supported on this host.")
 	case search != "":
 		return listing, host, notYet("q", "Searching is not supported on this host.")
-	case listing.Sort == "host":
-		return listing, host, notYet("sort", "The host's own order is not supported on this host; sort by name, modified or size.")
 	}
 	return listing, host, nil
 }

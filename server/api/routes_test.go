@@ -66,7 +66,7 @@ func TestWrongQueriesNameTheParameter(t *testing.T) {
 		"path=%zz":             "invalid_request query",
 		"view=recent":          "unsupported view",
 		"q=words":              "unsupported q",
-		"sort=host":            "unsupported sort",
+		"sort=host":            "",
 		"user_id=" + bob:       "invalid_request user_id",
 		"access_token=x&path=": "",
 	} {

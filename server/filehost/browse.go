@@ -34,13 +34,16 @@ type Page struct {
 	Folder       Entry
 	Entries      []Entry
 	NextCursor   string // "" on the last page
-	Total        int    // entries of the folder that match Types, on all pages
+	Total        *int   // entries that match Types, on all pages; nil when the host leaves it open
 	Capabilities Capabilities
 	State        string // what NextCursor seals, and for whom: user, connection, query. For a validator, not for a caller.
 }
 
 // Browse lists a folder as the user. The whole folder is streamed through a heap of one page, so that memory does not
-// grow with the folder. A page continues after the entry that the last one ended with, whatever came or went since.
+// grow with the folder. A page continues after the place in the order that the last one ended at, whatever came or went
+// since: an entry that stays as it is shows exactly once on all pages together. One that is renamed, or whose sort key
+// changes, may show in its old place, in its new one, in both or in neither. In HostOrder, a host that pages gives all of
+// them from one listing that it keeps, as the folder was at the first page.
 func (s *Service) Browse(ctx context.Context, userID string, listing Listing) (Page, error) {
 	if err := listing.complete(); err != nil {
 		return Page{}, err
@@ -69,9 +72,9 @@ func (l *Listing) complete() error {
 		return &Error{Kind: InvalidRequest, Field: "limit", Message: "limit must be from 1 to 1000.", Limit: MaxPageSize}
 	}
 	switch l.Sort {
-	case ByName, ByModified, BySize:
+	case ByName, ByModified, BySize, HostOrder:
 	default:
-		return Invalid("sort", "sort must be name, modified or size.")
+		return Invalid("sort", "sort must be name, modified, size or host.")
 	}
 	for _, t := range l.Types {
 		if t != string(File) && t != string(Folder) && !strings.Contains(t, "/") {
@@ -94,48 +97,100 @@ func (l *Listing) matches(entry Entry) bool {
 }
 
 func (s *Service) list(ctx context.Context, userID string, credential Credential, listing Listing) (Page, error) {
-	order := newOrder(listing.Sort, listing.Descending)
 	binding := listing.binding(s.Host.ID, userID, credential)
-	var after *ranked
+	if listing.Cursor == "" && listing.Sort == HostOrder {
+		return s.listAsHost(ctx, credential, &listing, binding)
+	}
+	var after *Entry
 	if listing.Cursor != "" {
-		position, err := s.openCursor(binding, listing.Cursor)
-		if err != nil {
-			return Page{}, err
+		at, err := s.openCursor(binding, listing.Cursor)
+		if err == nil && at.Listing != "" {
+			return s.continueAsHost(ctx, credential, &listing, binding, at)
 		}
-		last := order.rank(position)
+		var last Entry
+		if err == nil {
+			last, err = at.entry()
+		}
+		if err != nil {
+			return Page{}, staleCursor(err)
+		}
 		after = &last
 	}
-	first := &firstOf{order: order, limit: listing.Limit}
-	total, further := 0, 0
+	keyset := newKeysetPage(&listing, after)
 	folder, err := s.Remote.List(ctx, credential, listing.Folder, func(entry Entry) error {
-		if !listing.matches(entry) {
-			return nil
-		}
-		total++
-		r := order.rank(entry)
-		if after == nil || order.compare(r, *after) > 0 {
-			further++
-			first.add(r)
-		}
+		keyset.add(entry)
 		return nil
 	})
 	if err != nil {
 		return Page{}, err
 	}
-	page := Page{Folder: folder, Entries: first.sorted(), Total: total, Capabilities: s.Remote.Capabilities(), State: binding}
-	page.Capabilities.ChangeDetection = folder.ETag != "" || !folder.ModifiedAt.IsZero()
-	if further > listing.Limit {
-		err = s.continueAfter(&page, page.Entries[len(page.Entries)-1])
+	return s.finishKeyset(keyset, folder, binding)
+}
+
+// keysetPage gathers the page after an entry's place in an order.
+type keysetPage struct {
+	listing *Listing
+	order   *order
+	after   *ranked // nil = the first page
+	first   firstOf
+	total   int // entries that match
+	further int // of these, those after
+}
+
+func newKeysetPage(listing *Listing, after *Entry) *keysetPage {
+	order := newOrder(listing.Sort, listing.Descending)
+	page := &keysetPage{listing: listing, order: order, first: firstOf{order: order, limit: listing.Limit}}
+	if after != nil {
+		last := order.rank(*after)
+		page.after = &last
 	}
+	return page
+}
+
+func (k *keysetPage) add(entry Entry) {
+	if !k.listing.matches(entry) {
+		return
+	}
+	k.total++
+	r := k.order.rank(entry)
+	if k.after == nil || k.order.compare(r, *k.after) > 0 {
+		k.further++
+		k.first.add(r)
+	}
+}
+
+func (s *Service) finishKeyset(keyset *keysetPage, folder Entry, binding string) (Page, error) {
+	page := s.newPage(folder, keyset.first.sorted(), binding)
+	page.Total = &keyset.total
+	if keyset.further <= keyset.listing.Limit {
+		return page, nil
+	}
+	last := page.Entries[len(page.Entries)-1]
+	err := s.continueAt(&page, position{ID: last.Path.ID(), Kind: last.Kind, Size: last.Size, Modified: last.ModifiedAt})
 	return page, err
 }
 
-// position is what a cursor holds: the sort keys of the last entry of a page.
+func (s *Service) newPage(folder Entry, entries []Entry, binding string) Page {
+	page := Page{Folder: folder, Entries: entries, Capabilities: s.Remote.Capabilities(), State: binding}
+	page.Capabilities.ChangeDetection = folder.ETag != "" || !folder.ModifiedAt.IsZero()
+	return page
+}
+
+// position is what a cursor holds: the sort keys of the last entry of a page, or a place in a listing that the host keeps.
 type position struct {
-	ID       string    `json:"i"`
-	Kind     EntryKind `json:"k"`
+	ID       string    `json:"i,omitempty"`
+	Kind     EntryKind `json:"k,omitempty"`
 	Size     int64     `json:"s,omitempty"`
 	Modified time.Time `json:"m,omitzero"`
+	Listing  string    `json:"l,omitempty"`
+	Offset   int       `json:"o,omitempty"`
+	Total    int       `json:"t,omitempty"`
+}
+
+// entry has the sort keys of the last entry of a page.
+func (p position) entry() (Entry, error) {
+	path, err := ParseID("cursor", p.ID)
+	return Entry{Path: path, Kind: p.Kind, Size: p.Size, ModifiedAt: p.Modified}, err
 }
 
 // binding is the associated data of the cursors of a listing: they continue no other user's, connection's or query's.
@@ -145,9 +200,9 @@ func (l *Listing) binding(hostID, userID string, credential Credential) string {
 	return string(text)
 }
 
-// continueAfter gives the page the cursor of the one that begins after last.
-func (s *Service) continueAfter(page *Page, last Entry) error {
-	plain, err := json.Marshal(position{ID: last.Path.ID(), Kind: last.Kind, Size: last.Size, Modified: last.ModifiedAt})
+// continueAt gives the page the cursor of the one that begins there.
+func (s *Service) continueAt(page *Page, at position) error {
+	plain, err := json.Marshal(at)
 	if err != nil {
 		return err
 	}
@@ -156,15 +211,17 @@ func (s *Service) continueAfter(page *Page, last Entry) error {
 	return err
 }
 
-func (s *Service) openCursor(binding, cursor string) (Entry, error) {
-	var last position
+func (s *Service) openCursor(binding, cursor string) (at position, err error) {
 	plain, err := s.Sealer.Open(binding, cursor)
 	if err == nil {
-		err = json.Unmarshal(plain, &last)
+		err = json.Unmarshal(plain, &at)
 	}
-	path, idErr := ParseID("cursor", last.ID)
-	if err != nil || idErr != nil {
-		return Entry{}, Invalid("cursor", "cursor is not one that was given to you for this listing; start again without it.")
-	}
-	return Entry{Path: path, Kind: last.Kind, Size: last.Size, ModifiedAt: last.Modified}, nil
+	return at, err
+}
+
+// staleCursor is the error for a cursor that continues nothing, or nothing any more.
+func staleCursor(cause error) error {
+	stale := Invalid("cursor", "cursor is not one that was given to you for this listing, or is too old; start again without it.")
+	stale.Err = cause
+	return stale
 }

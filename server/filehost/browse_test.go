@@ -77,7 +77,7 @@ func TestTypesFilterByKindAndMIMEPrefix(t *testing.T) {
 		page, err := w.Browse(t.Context(), alice, filehost.Listing{Types: test.types})
 		require.NoError(t, err, name)
 		assert.Equal(t, test.want, names(page.Entries), name)
-		assert.Equal(t, len(test.want), page.Total, name)
+		assert.Equal(t, len(test.want), *page.Total, name)
 	}
 }
 

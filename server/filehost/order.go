@@ -13,7 +13,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Sort is what a listing is ordered by; folders always come first.
+// Sort is what a listing is ordered by. Folders come first.
 type Sort string
 
 // The orders.
@@ -21,6 +21,7 @@ const (
 	ByName     Sort = "name"     // natural order: 9 before 10, case ignored
 	ByModified Sort = "modified" // then by name
 	BySize     Sort = "size"     // then by name
+	HostOrder  Sort = "host"     // the host's own order, folders anywhere; by name where the host knows no pages
 )
 
 // ranked is an entry with its place in an order.
@@ -71,7 +72,7 @@ func (o *order) compare(a, b ranked) int {
 		byValue = a.entry.ModifiedAt.Compare(b.entry.ModifiedAt)
 	case BySize:
 		byValue = cmp.Compare(a.entry.Size, b.entry.Size)
-	case ByName:
+	case ByName, HostOrder:
 	}
 	result := cmp.Or(byValue, bytes.Compare(a.key, b.key), cmp.Compare(a.entry.Path.segments, b.entry.Path.segments))
 	if o.descending {

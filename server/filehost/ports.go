@@ -102,6 +102,11 @@ type Remote interface {
 	// itself. It stops at each's first error and returns it. It fails with InvalidRequest when path is no folder. A
 	// listing that ends early is an error, never a short listing, and so is one beyond what a client can hold (TooLarge).
 	List(ctx context.Context, credential Credential, path Path, each func(Entry) error) (Entry, error)
+	// ListPart lists like List, but a part of the folder in the host's own order. It calls begin once, before the first
+	// entry. Where the host knows no parts, a part that begins a listing is the whole folder; else it never has more rows than
+	// were asked for, nor fewer unless the listing ends. The folder itself is returned by the part that begins a listing
+	// only. It fails with Changed when the host no longer keeps the listing.
+	ListPart(ctx context.Context, credential Credential, path Path, part Part, begin Begin) (Entry, error)
 	// Open starts reading a file whose entry Stat has returned, and fails with Changed when the host can tell that it is
 	// another one by now. The caller closes the content. A read fails when no byte arrives for the configured time, or
 	// when the content ends before its announced size.

@@ -71,18 +71,28 @@ const listPatience = time.Minute
 func (c *Client) List(
 	ctx context.Context, credential filehost.Credential, path filehost.Path, each func(filehost.Entry) error,
 ) (filehost.Entry, error) {
-	tree, err := c.tree(credential)
+	ask, err := c.children(&credential, path)
 	if err != nil {
 		return filehost.Entry{}, err
 	}
 	listing := &listing{client: c, path: path, each: each}
-	err = c.propfind(ctx, propfind{credential: &credential, tree: tree, path: path, folder: true, depth: "1", patience: listPatience}, listing.add)
+	return c.listed(ctx, ask, listing, c.propfind(ctx, ask, listing.add))
+}
+
+// children is the request for a folder and what is in it.
+func (c *Client) children(credential *filehost.Credential, path filehost.Path) (propfind, error) {
+	tree, err := c.tree(*credential)
+	return propfind{credential: credential, tree: tree, path: path, folder: true, depth: "1", patience: listPatience}, err
+}
+
+// listed is what comes of a listing that ended with err.
+func (c *Client) listed(ctx context.Context, ask propfind, listing *listing, err error) (filehost.Entry, error) {
 	switch {
 	case err == nil && listing.folder == nil:
 		err = c.nonsense(errors.New("the host did not tell of the folder itself"))
-	case listing.folder == nil && !path.IsRoot() && slices.Contains(fileWithSlash, answeredWith(err)):
-		if entry, statErr := c.Stat(ctx, credential, path); statErr == nil && entry.Kind == filehost.File {
-			err = noFolder(path)
+	case listing.folder == nil && !ask.path.IsRoot() && slices.Contains(fileWithSlash, answeredWith(err)):
+		if entry, statErr := c.Stat(ctx, *ask.credential, ask.path); statErr == nil && entry.Kind == filehost.File {
+			err = noFolder(ask.path)
 		}
 	}
 	if err != nil {

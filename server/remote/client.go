@@ -35,6 +35,7 @@ type Client struct {
 	http       *http.Client
 	stallAfter time.Duration
 	clock      clockwork.Clock
+	keeping    keeping
 }
 
 var _ filehost.Remote = (*Client)(nil)

@@ -25,6 +25,7 @@ type profile struct {
 	revokePath    string   // ends the app password or token that calls it, below the base URL; "" = the host has no such route
 	statusPath    string   // tells the host's state without sign-in; "" = only its DAV root can be asked
 	otherProducts []string // the names in that state of hosts that another profile is for
+	paging        paging   // how the host gives a listing in parts; zero = it doesn't
 	capabilities  filehost.Capabilities
 }
 
@@ -52,7 +53,11 @@ var profiles = map[string]profile{
 		revokePath:    "/ocs/v2.php/core/apppassword",
 		statusPath:    "/status.php",
 		otherProducts: []string{"ownCloud", "Infinite Scale", "OpenCloud"},
-		capabilities:  filehost.Capabilities{ChangeDetection: true},
+		paging: paging{
+			feature: "nc-paginate", begin: "X-NC-Paginate", rows: "X-NC-Paginate-Count", offset: "X-NC-Paginate-Offset",
+			listing: "X-NC-Paginate-Token", total: "X-NC-Paginate-Total",
+		},
+		capabilities: filehost.Capabilities{ChangeDetection: true},
 	},
 	"owncloud": {
 		davRoot: []string{"remote.php", "dav", "files", userSegment},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -35,6 +36,8 @@ type propfind struct {
 	folder     bool // path is to be taken for a folder's
 	depth      string
 	patience   time.Duration // for the first byte
+	header     map[string]string
+	answered   func(http.Header) error // is shown the answer's header before its first entry; may be nil
 }
 
 // found is one entry of the answer.
@@ -46,24 +49,16 @@ type found struct {
 
 // propfind asks the host and passes each entry on as it arrives, until the end of the answer, or an error of each's.
 func (c *Client) propfind(ctx context.Context, ask propfind, each func(found) error) error {
-	response, err := c.do(ctx, call{
-		method: "PROPFIND",
-		url:    ask.tree.url(ask.path, ask.folder),
-		header: map[string]string{
-			"Depth":           ask.depth,
-			"Prefer":          "return=minimal",
-			"Content-Type":    "application/xml; charset=utf-8",
-			"Accept-Encoding": "gzip",
-		},
-		body:       propfindBody(c.profile.properties),
-		credential: ask.credential,
-		accept:     []int{http.StatusMultiStatus},
-		patience:   ask.patience,
-	})
+	response, err := c.ask(ctx, ask)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = response.Body.Close() }()
+	if ask.answered != nil {
+		if err := ask.answered(response.Header); err != nil {
+			return err
+		}
+	}
 	plain, err := decompress(response)
 	if err != nil {
 		return c.unreadable(err)
@@ -73,6 +68,25 @@ func (c *Client) propfind(ctx context.Context, ask propfind, each func(found) er
 	}
 	_, _ = io.CopyN(io.Discard, plain, drainBytes)
 	return nil
+}
+
+func (c *Client) ask(ctx context.Context, ask propfind) (*http.Response, error) {
+	header := map[string]string{
+		"Depth":           ask.depth,
+		"Prefer":          "return=minimal",
+		"Content-Type":    "application/xml; charset=utf-8",
+		"Accept-Encoding": "gzip",
+	}
+	maps.Copy(header, ask.header)
+	return c.do(ctx, call{
+		method:     "PROPFIND",
+		url:        ask.tree.url(ask.path, ask.folder),
+		header:     header,
+		body:       propfindBody(c.profile.properties),
+		credential: ask.credential,
+		accept:     []int{http.StatusMultiStatus},
+		patience:   ask.patience,
+	})
 }
 
 func (c *Client) readAnswer(answer *multistatus, tree tree, each func(found) error) error {

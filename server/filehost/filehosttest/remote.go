@@ -19,6 +19,9 @@ type Remote struct {
 	content map[filehost.Path]*File
 	accepts string // a credential's generation; "" = any
 	calls   int
+	paged   bool
+	kept    map[string][]filehost.Entry // listings that are given in parts, by name
+	parted  func()
 }
 
 // File is the content of a file and how reading it goes.
@@ -32,7 +35,7 @@ type File struct {
 
 // NewRemote returns a host with an empty root.
 func NewRemote() *Remote {
-	r := &Remote{entries: map[filehost.Path]filehost.Entry{}, content: map[filehost.Path]*File{}}
+	r := &Remote{entries: map[filehost.Path]filehost.Entry{}, content: map[filehost.Path]*File{}, kept: map[string][]filehost.Entry{}}
 	r.entries[filehost.Root] = filehost.Entry{Kind: filehost.Folder, ETag: `"root"`, Permissions: []filehost.Permission{filehost.Read}}
 	return r
 }
@@ -158,6 +161,79 @@ func (r *Remote) children(folder filehost.Path) []filehost.Entry {
 		}
 	}
 	return children
+}
+
+// Page makes the host give listings in parts, in the order in which the entries were added.
+func (r *Remote) Page() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.paged = true
+}
+
+// ForgetListings makes the host drop the listings that it keeps.
+func (r *Remote) ForgetListings() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.kept)
+}
+
+// AfterPart sets what happens after each part.
+func (r *Remote) AfterPart(happens func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.parted = happens
+}
+
+// ListPart implements filehost.Remote.
+func (r *Remote) ListPart(ctx context.Context, credential filehost.Credential, folder filehost.Path, part filehost.Part, begin filehost.Begin) (filehost.Entry, error) {
+	if !r.paged {
+		each, err := begin(filehost.Parts{})
+		if err != nil {
+			return filehost.Entry{}, err
+		}
+		return r.List(ctx, credential, folder, func(entry filehost.Entry) error { return each(entry, 0) })
+	}
+	self, err := r.entry(credential, folder)
+	if err != nil || self.Kind != filehost.Folder {
+		return self, firstError(err, filehost.Invalid("path", "This is no folder."))
+	}
+	parts, rows, err := r.rows(self, part)
+	if err != nil {
+		return filehost.Entry{}, err
+	}
+	each, err := begin(parts)
+	for i := part.Offset; err == nil && i < min(part.Offset+part.Rows, len(rows)); i++ {
+		if i > 0 { // the folder itself is the first row
+			err = each(rows[i], i+1)
+		}
+	}
+	if r.parted != nil {
+		r.parted()
+	}
+	if err != nil || part.Listing != "" {
+		return filehost.Entry{}, err
+	}
+	return self, nil
+}
+
+func (r *Remote) rows(folder filehost.Entry, part filehost.Part) (filehost.Parts, []filehost.Entry, error) {
+	children := r.children(folder.Path)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if part.Listing != "" {
+		rows, ok := r.kept[part.Listing]
+		if !ok || len(rows) != part.Total {
+			return filehost.Parts{}, nil, filehost.E(filehost.Changed, "The listing is not kept.", nil)
+		}
+		return filehost.Parts{Paged: true, Listing: part.Listing, Total: len(rows)}, rows, nil
+	}
+	rows := append([]filehost.Entry{folder}, children...)
+	if len(rows) <= part.Rows {
+		return filehost.Parts{Paged: true}, rows, nil
+	}
+	name := fmt.Sprintf("listing %d", r.calls)
+	r.kept[name] = rows
+	return filehost.Parts{Paged: true, Listing: name, Total: len(rows)}, rows, nil
 }
 
 // Open implements filehost.Remote.
