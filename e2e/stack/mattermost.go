@@ -18,6 +18,8 @@ const MaxFileSize = 2 << 30
 // Mattermost is a running server.
 type Mattermost struct {
 	process *process
+	// Version is the folder below e2e/mattermost that it was built in.
+	Version string
 	// Program is the path of the server's executable.
 	Program string
 	// URL is where the server is found: the site URL, unless that isn't set or another node has it.
@@ -27,18 +29,23 @@ type Mattermost struct {
 	config string
 }
 
+// Settings are values of the server's configuration by section and name, such as "ServiceSettings" and "ReadTimeout".
+type Settings map[string]map[string]any
+
 // siteConfig is what a server is started with.
 type siteConfig struct {
 	// Dir holds what one node has for itself, Files what all of them share.
-	Program, Dir, Files, DSN string
+	Program, Version, Dir, Files, DSN string
 	// Address is where the server listens, URL where it is found: the same, unless something stands before it.
 	Address, URL string
 	// SiteURL is ServiceSettings.SiteURL, which may be empty.
 	SiteURL string
-	// Settings are what the server's configuration begins with, by section and name.
-	Settings map[string]any
-	// ReadSeconds is ServiceSettings.ReadTimeout; zero means the server's default.
-	ReadSeconds int
+	// Saved is the configuration of the node whose equal this one becomes; nil for the first.
+	Saved map[string]any
+	// Settings may be changed while the server runs.
+	Settings Settings
+	// S3 is where files lie instead of the folder Files, if it isn't nil.
+	S3 *s3
 }
 
 func startMattermost(ctx context.Context, cfg siteConfig) (*Mattermost, error) {
@@ -50,7 +57,9 @@ func startMattermost(ctx context.Context, cfg siteConfig) (*Mattermost, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := &Mattermost{Program: cfg.Program, URL: cfg.URL, dir: sockets, config: filepath.Join(cfg.Dir, "config.json")}
+	server := &Mattermost{
+		Program: cfg.Program, Version: cfg.Version, URL: cfg.URL, dir: sockets, config: filepath.Join(cfg.Dir, "config.json"),
+	}
 	if err := writeChangeable(server.config, cfg); err != nil {
 		return nil, err
 	}
@@ -71,20 +80,19 @@ func startMattermost(ctx context.Context, cfg siteConfig) (*Mattermost, error) {
 // writeChangeable writes those settings that a test may change while the server runs: what the
 // environment says can't be.
 func writeChangeable(file string, cfg siteConfig) error {
-	service, _ := cfg.Settings["ServiceSettings"].(map[string]any)
-	service = maps.Clone(service)
-	if service == nil {
-		service = map[string]any{}
+	settings := map[string]any{}
+	maps.Copy(settings, cfg.Saved)
+	addresses := Settings{"ServiceSettings": {"ListenAddress": cfg.Address, "SiteURL": cfg.SiteURL}}
+	for _, added := range []Settings{cfg.Settings, addresses} {
+		for section, values := range added {
+			merged := map[string]any{}
+			if saved, ok := settings[section].(map[string]any); ok {
+				maps.Copy(merged, saved)
+			}
+			maps.Copy(merged, values)
+			settings[section] = merged
+		}
 	}
-	service["ListenAddress"], service["SiteURL"] = cfg.Address, cfg.SiteURL
-	if cfg.ReadSeconds != 0 {
-		service["ReadTimeout"] = cfg.ReadSeconds
-	}
-	settings := maps.Clone(cfg.Settings)
-	if settings == nil {
-		settings = map[string]any{}
-	}
-	settings["ServiceSettings"] = service
 	content, err := json.Marshal(settings)
 	if err != nil {
 		return err
@@ -108,8 +116,6 @@ func serverEnv(cfg siteConfig, socket string) []string {
 		"PLUGINSETTINGS_AUTOMATICPREPACKAGEDPLUGINS": "false",
 		"PLUGINSETTINGS_ENABLEMARKETPLACE":           "false",
 		"PLUGINSETTINGS_ENABLEREMOTEMARKETPLACE":     "false",
-		"FILESETTINGS_DRIVERNAME":                    "local",
-		"FILESETTINGS_DIRECTORY":                     cfg.Files,
 		"FILESETTINGS_MAXFILESIZE":                   strconv.Itoa(MaxFileSize),
 		"LOGSETTINGS_ENABLEFILE":                     "false",
 		"LOGSETTINGS_ENABLEDIAGNOSTICS":              "false",
@@ -122,11 +128,28 @@ func serverEnv(cfg siteConfig, socket string) []string {
 		"ANNOUNCEMENTSETTINGS_USERNOTICESENABLED":    "false",
 		"TEAMSETTINGS_ENABLEOPENSERVER":              "true",
 	}
+	maps.Copy(settings, fileSettings(cfg))
 	env := make([]string, 0, len(settings))
 	for name, value := range settings {
 		env = append(env, fmt.Sprintf("MM_%s=%s", name, value))
 	}
 	return env
+}
+
+// fileSettings say where the server keeps its files.
+func fileSettings(cfg siteConfig) map[string]string {
+	if cfg.S3 == nil {
+		return map[string]string{"FILESETTINGS_DRIVERNAME": "local", "FILESETTINGS_DIRECTORY": cfg.Files}
+	}
+	return map[string]string{
+		"FILESETTINGS_DRIVERNAME":              "amazons3",
+		"FILESETTINGS_AMAZONS3ENDPOINT":        cfg.S3.address,
+		"FILESETTINGS_AMAZONS3SSL":             "true",
+		"FILESETTINGS_AMAZONS3REGION":          "us-east-1",
+		"FILESETTINGS_AMAZONS3BUCKET":          s3Bucket,
+		"FILESETTINGS_AMAZONS3ACCESSKEYID":     s3AccessKey,
+		"FILESETTINGS_AMAZONS3SECRETACCESSKEY": cfg.S3.secret,
+	}
 }
 
 // LogFile is where the server writes what it and its plugins log.

@@ -19,8 +19,8 @@ type Node struct {
 
 // NodeConfig says how a node differs from the site's first server.
 type NodeConfig struct {
-	// ReadSeconds is the node's ServiceSettings.ReadTimeout; zero means that of the first server.
-	ReadSeconds int
+	// Settings go before those of the first server.
+	Settings Settings
 }
 
 // AddNode starts one more node with the configuration that the first server has now, and waits until the plugin is
@@ -28,8 +28,8 @@ type NodeConfig struct {
 func (s *Stack) AddNode(ctx context.Context, cfg NodeConfig) (*Node, error) {
 	site := s.site
 	site.Dir = fmt.Sprintf("%s-%d", s.site.Dir, len(s.nodes)+2)
-	site.ReadSeconds = cfg.ReadSeconds
-	if err := s.Mattermost.saved(&site.Settings); err != nil {
+	site.Settings = cfg.Settings
+	if err := s.Mattermost.saved(&site.Saved); err != nil {
 		return nil, err
 	}
 	var err error

@@ -62,8 +62,9 @@ type Config struct {
 	// Proxy puts a proxy before the server that holds to the contract what others than the harness
 	// send to the plugin, browsers above all. Down fails when something broke it.
 	Proxy bool
-	// ReadSeconds is the server's ServiceSettings.ReadTimeout; zero means its default.
-	ReadSeconds int
+	// FileStore is where Mattermost keeps files: "local", or "s3" for an S3 server on loopback; empty means what the
+	// environment variable FILEHOST_ATTACH_FILESTORE says, and "local" without it.
+	FileStore string
 	// Say takes lines of progress.
 	Say func(string)
 }
@@ -82,6 +83,7 @@ type Stack struct {
 	lock     *os.File
 	postgres *Postgres
 	proxy    *proxy
+	s3       *s3
 	site     siteConfig
 	subpath  string
 	nodes    []*Node
@@ -93,6 +95,7 @@ type Stack struct {
 // Up brings everything up. What came up before a failure is stopped again.
 func Up(ctx context.Context, cfg Config) (*Stack, error) {
 	cfg.Version = cmp.Or(cfg.Version, os.Getenv("FILEHOST_ATTACH_MATTERMOST"), newest)
+	cfg.FileStore = cmp.Or(cfg.FileStore, os.Getenv("FILEHOST_ATTACH_FILESTORE"), "local")
 	if cfg.Say == nil {
 		cfg.Say = func(string) {}
 	}
@@ -161,6 +164,18 @@ func (s *Stack) startServers(ctx context.Context, cfg Config) (scannerBundle str
 		s.postgres, err = startPostgres(parallel, build.cache, cfg.Say)
 		return err
 	})
+	switch cfg.FileStore {
+	case "local":
+	case "s3":
+		site.Settings = s3Settings
+		group.Go(func() (err error) {
+			cfg.Say("starting an S3 server")
+			s.s3, err = startS3(parallel, build, filepath.Join(cfg.Dir, "s3"))
+			return err
+		})
+	default:
+		return "", fmt.Errorf("no file store is called %q; there are local and s3", cfg.FileStore)
+	}
 	group.Go(func() (err error) {
 		if site.Program, err = build.mattermost(parallel, cfg.Version); err == nil && cfg.Scanner {
 			scannerBundle, err = build.scanner(parallel, cfg.Dir)
@@ -171,7 +186,7 @@ func (s *Stack) startServers(ctx context.Context, cfg Config) (scannerBundle str
 		return "", err
 	}
 	cfg.Say("starting Mattermost " + cfg.Version)
-	site.DSN = s.postgres.DSN()
+	site.DSN, site.S3 = s.postgres.DSN(), s.s3
 	s.site = site
 	s.Mattermost, err = startMattermost(ctx, site)
 	return scannerBundle, err
@@ -180,7 +195,7 @@ func (s *Stack) startServers(ctx context.Context, cfg Config) (scannerBundle str
 // newSite chooses the server's addresses, and puts the proxy before it if one is wanted.
 func (s *Stack) newSite(ctx context.Context, cfg Config) (siteConfig, error) {
 	site := siteConfig{
-		Dir: filepath.Join(cfg.Dir, "mattermost"), Files: filepath.Join(cfg.Dir, "mattermost", "data"), ReadSeconds: cfg.ReadSeconds,
+		Version: cfg.Version, Dir: filepath.Join(cfg.Dir, "mattermost"), Files: filepath.Join(cfg.Dir, "mattermost", "data"),
 	}
 	var err error
 	if site.Address, err = freeAddress(ctx); err != nil {
@@ -315,6 +330,9 @@ func (s *Stack) Down() error {
 	}
 	if s.Host != nil {
 		errs = append(errs, s.Host.Close())
+	}
+	if s.s3 != nil {
+		s.s3.process.Stop()
 	}
 	if s.postgres != nil {
 		errs = append(errs, s.postgres.Stop())

@@ -1,0 +1,25 @@
+package suite
+
+import (
+	"testing"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/embedded"
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/sample"
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/stack"
+)
+
+// TestSlowSource copies a file whose bytes come too slowly, though never not at all: the plugin gives up before the
+// server would cut the request without a word.
+func TestSlowSource(t *testing.T) {
+	// The server's default is 300 seconds.
+	node, err := site.AddNode(t.Context(), stack.NodeConfig{Settings: stack.Settings{"ServiceSettings": {"ReadTimeout": 12}}})
+	must(t, err)
+	path := addFile(t, sample.Pattern(sample.PartSize))
+	defer site.Host.Fault(embedded.Fault{User: "alice", Path: path, End: embedded.Trickle})()
+	before := posted(t, site.ChannelID)
+	_, err = node.Plugin(site.User).Attach(t.Context(), copies(path))
+	wantProblem(t, err, "timeout", 504)
+	if after := posted(t, site.ChannelID); after != before {
+		t.Error("something was posted")
+	}
+}
