@@ -84,6 +84,10 @@ e2e: dist-host $(GOTESTSUM) ## Run the end-to-end tests: real Mattermost servers
 browser: dist-host $(BROWSER_MODULES) ## Run the browser tests: the bundle in a real Chromium
 	cd e2e && go run ./cmd/run -bundle "$(CURDIR)/$(HOST_BUNDLE)" -exec "npm test --silent --prefix browser"
 
+.PHONY: bench
+bench: dist-host ## Measure what the plugin costs, against the same work without it: a table, and .run/bench.json
+	cd e2e && go build -o ../.cache/bench ./bench && ../.cache/bench -bundle "$(CURDIR)/$(HOST_BUNDLE)" -out "$(CURDIR)/.run/bench.json"
+
 .PHONY: clean
 clean: ## Remove what was built; downloads, tools and servers stay
 	rm -rf dist server/dist webapp/dist e2e/browser/dist e2e/browser/screenshots

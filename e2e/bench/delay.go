@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"sync"
+	"time"
+)
+
+// propfind is a request that the plugin has made.
+type propfind struct {
+	header http.Header
+	body   []byte
+}
+
+// slowHost stands before a host and makes it take longer before it answers. It remembers the last PROPFIND.
+type slowHost struct {
+	// URL is the host's WebDAV root, through this.
+	URL    string
+	delay  time.Duration
+	server *http.Server
+
+	mu   sync.Mutex
+	seen *propfind
+}
+
+// startSlowHost listens on a free loopback port for the host at target; ctx is for the start alone.
+func startSlowHost(ctx context.Context, target string, delay time.Duration) (*slowHost, error) {
+	to, err := url.Parse(target)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	quiet := log.New(io.Discard, "", 0)
+	s := &slowHost{URL: "http://" + listener.Addr().String() + to.Path, delay: delay}
+	reverse := &httputil.ReverseProxy{
+		ErrorLog:      quiet,
+		FlushInterval: -1, // an answer arrives as the host sends it
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.URL.Scheme, r.Out.URL.Host = to.Scheme, to.Host
+		},
+	}
+	s.server = &http.Server{ReadHeaderTimeout: 10 * time.Second, ErrorLog: quiet, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := s.remember(r); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		select {
+		case <-time.After(s.delay):
+			reverse.ServeHTTP(w, r)
+		case <-r.Context().Done():
+		}
+	})}
+	go func() { _ = s.server.Serve(listener) }()
+	return s, nil
+}
+
+func (s *slowHost) remember(r *http.Request) error {
+	if r.Method != "PROPFIND" {
+		return nil
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen = &propfind{r.Header.Clone(), body}
+	return nil
+}
+
+// last is the last PROPFIND, or nil.
+func (s *slowHost) last() *propfind {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seen
+}
+
+func (s *slowHost) stop() error { return s.server.Close() }

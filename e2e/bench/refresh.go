@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// expiredCallers is how many callers meet the expired token at once.
+const expiredCallers = 300
+
+// measureRefresh has many callers list a folder with one access token that the host no longer takes, and counts what the
+// sign-in server is asked.
+func measureRefresh(ctx context.Context, b *bench) ([]row, error) {
+	client := b.newClient(expiredCallers)
+	if _, err := client.files(ctx, hundredFolder); err != nil {
+		return nil, err
+	}
+	b.Host.ExpireAccessTokens(hostUser)
+	before := b.Host.Counts().TokenRequests
+	var group errgroup.Group
+	for range expiredCallers {
+		group.Go(func() error {
+			_, err := client.files(ctx, hundredFolder)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	requests := float64(b.Host.Counts().TokenRequests - before)
+	r := row{Work: "token refresh, 300 callers with one expired token", Value: requests, Unit: "token requests", Against: "one"}
+	return []row{r.ratioTo(1).atMost(requests, 1, "1")}, nil
+}
