@@ -55,6 +55,7 @@ func (p *Plugin) OnActivate() error {
 		Lifetime:      p.lifetime,
 		Runtime:       func() api.Runtime { return p.current.Load().Runtime },
 		User:          server.User,
+		Admit:         server.Admit,
 		SiteURL:       server.SiteURL,
 		Version:       version,
 		ServerVersion: p.API.GetServerVersion(),
@@ -85,5 +86,5 @@ func (p *Plugin) OnDeactivate() error {
 
 // ServeHTTP implements plugin.Hooks.
 func (p *Plugin) ServeHTTP(c *plugin.Context, w http.ResponseWriter, r *http.Request) {
-	p.api.ServeHTTP(w, api.WithRequestID(r, c.RequestId))
+	p.api.ServeHTTP(w, api.WithOrigin(r, api.Origin{RequestID: c.RequestId, SessionID: c.SessionId}))
 }

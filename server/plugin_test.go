@@ -63,6 +63,7 @@ func newHost(t *testing.T, settings map[string]any) *host {
 	api.On("GetServerVersion").Return("11.1.0")
 	api.On("GetDiagnosticId").Return("diagnostic").Maybe()
 	api.On("GetUser", user).Return(&model.User{Id: user}, nil).Maybe()
+	api.On("GetSession", "session1").Return(&model.Session{Id: "session1", UserId: user}, nil).Maybe()
 	api.On("HasPermissionTo", user, model.PermissionManageSystem).Return(true).Maybe()
 	api.On("KVGet", mock.Anything).Return(func(key string) ([]byte, *model.AppError) {
 		h.mu.Lock()
@@ -99,7 +100,7 @@ func (h *host) get(t *testing.T, path string) (int, map[string]any) {
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api"+path, nil)
 	r.Header.Set("Mattermost-User-Id", user)
 	recorder := httptest.NewRecorder()
-	h.ServeHTTP(&plugin.Context{RequestId: "request1"}, recorder, r)
+	h.ServeHTTP(&plugin.Context{RequestId: "request1", SessionId: "session1"}, recorder, r)
 	var body map[string]any
 	require.NoError(t, json.Unmarshal(recorder.Body.Bytes(), &body), recorder.Body.String())
 	return recorder.Code, body

@@ -28,10 +28,11 @@ type Config struct {
 	Lifetime      context.Context //nolint:containedctx // the plugin's own: a request's context never ends
 	Runtime       func() Runtime
 	User          func(ctx context.Context, userID string) (filehost.User, error)
-	SiteURL       func() string // without a trailing slash; "" when unset
-	Version       string        // of the plugin
-	ServerVersion string        // of Mattermost
-	OpenAPI       []byte        // assets/openapi.yaml
+	Admit         func(ctx context.Context, userID, sessionID string) error // fails with Forbidden for who may not act as the user
+	SiteURL       func() string                                             // without a trailing slash; "" when unset
+	Version       string                                                    // of the plugin
+	ServerVersion string                                                    // of Mattermost
+	OpenAPI       []byte                                                    // assets/openapi.yaml
 	Log           *slog.Logger
 }
 
@@ -153,7 +154,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, route route) {
 
 func (h *Handler) run(r *request, route route) (answer response, err error) {
 	err = filehost.Recovered(func() (err error) {
-		if err = r.identify(route.public); err == nil {
+		if err = h.identify(r, route.public); err == nil {
 			answer, err = route.use(h, r)
 		}
 		return err

@@ -45,6 +45,7 @@ type world struct {
 	mattermost *filehosttest.Mattermost
 	runtime    Runtime
 	logged     *bytes.Buffer
+	refused    error // of whoever has a session
 }
 
 func newWorld(t *testing.T) *world {
@@ -62,10 +63,18 @@ func newWorld(t *testing.T) *world {
 		}),
 	}
 	w.Handler = New(Config{
-		Lifetime: t.Context(), Runtime: func() Runtime { return w.runtime }, User: w.mattermost.User, SiteURL: func() string { return site },
+		Lifetime: t.Context(), Runtime: func() Runtime { return w.runtime }, User: w.mattermost.User, Admit: w.admit, SiteURL: func() string { return site },
 		Version: "1.2.3", ServerVersion: "11.1.0", OpenAPI: assets.OpenAPI, Log: slog.New(slog.NewTextHandler(w.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	return w
+}
+
+// admit takes a session for its own user's only.
+func (w *world) admit(_ context.Context, userID, sessionID string) error {
+	if sessionID != userID+"'s session" {
+		return filehost.E(filehost.Internal, "That is another session.", nil)
+	}
+	return w.refused
 }
 
 // call sends a request and holds the answer to the published contract.
@@ -82,7 +91,7 @@ func (w *world) call(t *testing.T, userID, method, target, body string, header .
 		r.Header.Set(header[i], header[i+1])
 	}
 	recorder := httptest.NewRecorder()
-	w.ServeHTTP(recorder, WithRequestID(r, "request1"))
+	w.ServeHTTP(recorder, WithOrigin(r, Origin{RequestID: "request1", SessionID: userID + "'s session"}))
 	assert.Equal(t, "request1", recorder.Header().Get("X-Request-Id"))
 	checkContract(t, r, recorder)
 	return recorder
@@ -209,6 +218,23 @@ func TestOtherPluginsAreRefusedWhoeverTheyClaimToBe(t *testing.T) {
 		assert.Equal(t, "forbidden", failureOf(t, recorder).Code, route.path)
 	}
 	assert.Zero(t, w.remote.Calls())
+}
+
+func TestWhoMayNotActAsTheUserIsRefusedAndNobodyOnPublicRoutes(t *testing.T) {
+	w := newWorld(t)
+	for kind, want := range map[filehost.Kind]string{filehost.Forbidden: "forbidden", filehost.Internal: "internal"} {
+		w.refused = filehost.E(kind, "No.", nil)
+		for _, route := range routes {
+			target := strings.NewReplacer("/api", "", "{host}", "default", "{handle}", "handle").Replace(route.path)
+			recorder := w.call(t, admin, route.method, target, "{}")
+			if !route.public {
+				assert.Equal(t, want, failureOf(t, recorder).Code, route.path)
+			}
+		}
+		assert.JSONEq(t, `{"status":"warn"}`, w.call(t, admin, http.MethodGet, "/health", "").Body.String())
+	}
+	assert.Zero(t, w.remote.Calls())
+	assert.Empty(t, w.mattermost.Changed())
 }
 
 func TestGETNeverChangesState(t *testing.T) {

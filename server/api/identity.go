@@ -19,11 +19,17 @@ const (
 // userID is the grammar of Mattermost's ids.
 var userID = regexp.MustCompile(`^[a-z0-9]{26}$`)
 
-type requestIDKey struct{}
+// Origin is what Mattermost says of a request beside its headers.
+type Origin struct {
+	RequestID string // for log lines and errors
+	SessionID string // "" without a session, and for what another plugin sends
+}
 
-// WithRequestID remembers Mattermost's id of a request for its log lines and errors.
-func WithRequestID(r *http.Request, id string) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id))
+type originKey struct{}
+
+// WithOrigin remembers where a request comes from.
+func WithOrigin(r *http.Request, origin Origin) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), originKey{}, origin))
 }
 
 // request is a call of a route: who, what, and for how long.
@@ -31,30 +37,38 @@ type request struct {
 	*http.Request
 	ctx     context.Context //nolint:containedctx // the route's own; the http.Request's never ends
 	id      string
+	session string
 	userID  string // "" on a public route without a session
 	runtime Runtime
 }
 
 func (h *Handler) newRequest(ctx context.Context, r *http.Request) *request {
-	id, _ := r.Context().Value(requestIDKey{}).(string)
-	return &request{Request: r, ctx: ctx, id: id}
+	origin, _ := r.Context().Value(originKey{}).(Origin)
+	return &request{Request: r, ctx: ctx, id: origin.RequestID, session: origin.SessionID}
 }
 
 // identify takes the caller from Mattermost's headers, and from nowhere else. Another plugin can forge the user, so what
-// comes from one is refused.
-func (r *request) identify(public bool) error {
+// comes from one is refused. On a public route, who may not act as the user is nobody.
+func (h *Handler) identify(r *request, public bool) error {
 	if r.Header.Get(headerPlugin) != "" {
 		return filehost.E(filehost.Forbidden, "Other plugins may not call this plugin.", nil)
 	}
 	caller := r.Header.Get(headerUser)
 	switch {
-	case userID.MatchString(caller):
-		r.userID = caller
-		return nil
 	case public && caller == "":
 		return nil
-	default:
+	case !userID.MatchString(caller):
 		return filehost.E(filehost.NotAuthenticated, "Log in to Mattermost first, or send a valid token; a browser also needs its X-CSRF-Token.", nil)
+	}
+	switch err := h.Admit(r.ctx, caller, r.session); {
+	case err == nil:
+		r.userID = caller
+		return nil
+	case public:
+		h.Log.Debug("The caller of a public route is taken for nobody.", "error", err, "request_id", r.id, "user_id", caller)
+		return nil
+	default:
+		return err
 	}
 }
 

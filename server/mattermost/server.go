@@ -28,7 +28,8 @@ type Config struct {
 // Server implements filehost.Mattermost. It is safe for concurrent use.
 type Server struct {
 	Config
-	routes uploadRoutes
+	routes   uploadRoutes
+	sessions sessions
 }
 
 // New returns the ports of the server behind config.API.
