@@ -88,6 +88,12 @@ browser: dist-host $(BROWSER_MODULES) ## Run the browser tests: the bundle in a 
 bench: dist-host ## Measure what the plugin costs, against the same work without it: a table, and .run/bench.json
 	cd e2e && go build -o ../.cache/bench ./bench && ../.cache/bench -bundle "$(CURDIR)/$(HOST_BUNDLE)" -out "$(CURDIR)/.run/bench.json"
 
+# What it finds becomes a seed in server/remote/testdata/fuzz, which `make test` reads.
+FUZZTIME ?= 10m
+.PHONY: fuzz
+fuzz: ## Hold the reader of listings to encoding/xml for FUZZTIME (10m), on documents made up by the fuzzer
+	go test ./server/remote -run '^$$' -fuzz '^FuzzMultistatus$$' -fuzztime $(FUZZTIME)
+
 .PHONY: clean
 clean: ## Remove what was built; downloads, tools and servers stay
 	rm -rf dist server/dist webapp/dist e2e/browser/dist e2e/browser/screenshots

@@ -11,6 +11,7 @@ require (
 	github.com/mattermost/mattermost/server/public v0.4.4
 	github.com/pkg/errors v0.9.1
 	github.com/stretchr/testify v1.12.1
+	github.com/studio-b12/gowebdav v0.13.0
 	go.uber.org/goleak v1.3.0
 	golang.org/x/crypto v0.58.0
 	golang.org/x/image v0.47.0
