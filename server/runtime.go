@@ -160,18 +160,25 @@ func (p *Plugin) newRuntime(loaded source) (*runtime, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(p.lifetime)
-	service, store, err := p.wire(ctx, configuration, kv, cipher)
+	monitor := filehost.NewMonitor(p.clock, p.log, checkTimeout)
+	service, store, err := p.wire(ctx, configuration, wiring{kv, cipher, monitor.Recheck})
 	if err != nil {
 		cancel()
 		return nil, err
 	}
-	monitor := filehost.NewMonitor(p.clock, p.log, checkTimeout)
 	go monitor.Watch(ctx, service.Probes(kv, store.CheckTokenEndpoint), checkInterval)
 	return &runtime{Runtime: api.Runtime{Service: service, Monitor: monitor}, source: loaded, config: configuration, cancel: cancel}, nil
 }
 
+// wiring is what the packages of a configuration are given beside it.
+type wiring struct {
+	kv      filehost.KV
+	cipher  *tokens.Cipher
+	recheck func(check string) // runs a health check now
+}
+
 // wire makes the packages of a configuration, which is in force until ctx ends.
-func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, cipher *tokens.Cipher) (*filehost.Service, *tokens.Store, error) {
+func (p *Plugin) wire(ctx context.Context, c config.Config, with wiring) (*filehost.Service, *tokens.Store, error) {
 	hostClient, signInClient, err := newClients(c)
 	if err != nil {
 		return nil, nil, errors.Wrap(err, "outbound")
@@ -179,7 +186,8 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, ciph
 	for _, client := range []*http.Client{hostClient, signInClient} {
 		context.AfterFunc(ctx, client.CloseIdleConnections)
 	}
-	host, err := remote.New(remote.Config{Host: c.Host, Client: hostClient, StallAfter: c.StallAfter, Clock: p.clock})
+	host, err := remote.New(remote.Config{Host: c.Host, Client: hostClient, StallAfter: c.StallAfter, Clock: p.clock,
+		Troubled: func() { with.recheck(filehost.CheckHost) }})
 	if err != nil {
 		return nil, nil, errors.Wrap(err, "remote")
 	}
@@ -190,8 +198,8 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, ciph
 		OAuth:       newOAuth(c.OAuth),
 		RedirectURI: api.CallbackURL(c.SiteURL.String(), c.Host.ID),
 		AllowHTTP:   c.AllowHTTP,
-		KV:          kv,
-		Cipher:      cipher,
+		KV:          with.kv,
+		Cipher:      with.cipher,
 		Client:      signInClient,
 		Account:     host.Account,
 		Revoke:      host.Revoker(),
@@ -216,7 +224,7 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, ciph
 		Connections: store,
 		Remote:      host,
 		Mattermost:  server,
-		Sealer:      cipher,
+		Sealer:      with.cipher,
 		Copies:      p.copies,
 		Listings:    p.listings,
 	}), store, nil

@@ -204,18 +204,34 @@ func (m *Monitor) run(ctx context.Context, w *watch) Check {
 			result <- Recovered(func() error { return w.Run(limited) })
 		}(w.result)
 	}
-	var err error
-	select {
-	case err = <-w.result:
-		w.result = nil
-	case <-limited.Done(): // it may not heed its context; the next round waits for it again
-		err = E(Timeout, "The check did not end in time; it goes on, and its result will stand here.", limited.Err())
-	}
+	err := m.await(limited, w)
 	check := Check{Name: w.Name, Status: statusOf(err), Latency: m.clock.Since(begin), Time: m.clock.Now().UTC(), Remedy: remedy(err)}
 	if check.Status != cmp.Or(w.check.Status, Pass) && ctx.Err() == nil {
 		m.log.Warn("The state of a health check has changed.", "check", check.Name, "status", check.Status, "error", err)
 	}
 	return check
+}
+
+// stopGrace is what a probe gets to say why it did not end in time.
+const stopGrace = time.Second
+
+// await waits for the run under way until ctx ends, and a bit more.
+func (m *Monitor) await(ctx context.Context, w *watch) (err error) {
+	ended := func(result error) error {
+		w.result = nil
+		return result
+	}
+	select {
+	case err = <-w.result:
+		return ended(err)
+	case <-ctx.Done():
+	}
+	select {
+	case err = <-w.result:
+		return ended(err)
+	case <-m.clock.After(stopGrace): // it does not heed its context; the next round waits for it again
+		return E(Timeout, "The check did not end in time; it goes on, and its result will stand here.", ctx.Err())
+	}
 }
 
 func statusOf(err error) Status {

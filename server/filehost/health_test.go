@@ -117,6 +117,20 @@ func TestAProbeThatHangsOrPanicsFails(t *testing.T) {
 	})
 }
 
+func TestAProbeThatIsStoppedSaysWhyItself(t *testing.T) {
+	probes := []filehost.Probe{{Name: "slow", Run: func(ctx context.Context) error {
+		<-ctx.Done()
+		return filehost.E(filehost.Timeout, "Nobody answers.", ctx.Err())
+	}}}
+	inBubble(t, probes, io.Discard, func(monitor *filehost.Monitor) {
+		<-time.After(time.Minute + time.Millisecond)
+		synctest.Wait()
+		_, checks := monitor.Report()
+		require.Len(t, checks, 1)
+		assert.Equal(t, "Nobody answers.", checks[0].Remedy)
+	})
+}
+
 func TestTheProbesOfAHealthyServicePass(t *testing.T) {
 	w := newWorld()
 	kv := filehosttest.NewKV(clockwork.NewFakeClockAt(noon))

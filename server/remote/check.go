@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"slices"
+	"time"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
@@ -12,14 +15,36 @@ import (
 // errState is the cause of the error for a host that is there, but not in the state to be used.
 var errState = errors.New("the host told its state")
 
-// Check implements filehost.Remote.
+// errTraffic is the cause of the warning about what users' requests have met.
+var errTraffic = errors.New("requests of users were refused, stalled, or not sent")
+
+// lastAnswer is what a check keeps of the host's last answer.
+type lastAnswer struct {
+	status int // 0 = there was none
+	header http.Header
+	asked  *url.URL
+	at     time.Time
+}
+
+// Check implements filehost.Remote. It warns of a clock that is off, and of what the requests of users have met lately.
 func (c *Client) Check(ctx context.Context) error {
-	check := c.checkDAV
+	var last lastAnswer
+	probe := &Client{
+		host: c.host, profile: c.profile, base: c.base, http: c.http, stallAfter: c.stallAfter, clock: c.clock,
+		traffic: newTraffic(c.clock, nil), // its own requests are not users'
+		witness: func(response *http.Response) {
+			last = lastAnswer{response.StatusCode, response.Header, response.Request.URL, c.clock.Now()}
+		},
+	}
+	check := probe.checkDAV
 	if c.profile.statusPath != "" {
-		check = c.checkStatus
+		check = probe.checkStatus
 	}
 	err := check(filehost.AsProbe(ctx))
-	if err == nil || errors.Is(err, errState) {
+	switch {
+	case err == nil:
+		return c.reservations(last)
+	case errors.Is(err, errState):
 		return err
 	}
 	kind := filehost.KindOf(err)
@@ -28,8 +53,25 @@ func (c *Client) Check(ctx context.Context) error {
 	default:
 		kind = filehost.HostUnavailable
 	}
-	return filehost.E(kind, c.remedy(err), err)
+	return filehost.E(kind, c.remedy(err, last), err)
 }
+
+// reservations warns of what is wrong with a host that works.
+func (c *Client) reservations(last lastAnswer) error {
+	skewed := filehost.CheckClock(c.addressed(), last.header, last.at)
+	remedy := c.traffic.remedy(c.addressed())
+	if remedy == "" {
+		return skewed
+	}
+	var clock *filehost.Degraded
+	if errors.As(skewed, &clock) {
+		return &filehost.Degraded{Remedy: clock.Remedy + " " + remedy, Err: errors.Join(skewed, errTraffic)}
+	}
+	return &filehost.Degraded{Remedy: remedy, Err: errTraffic}
+}
+
+// addressed is the host's name with its address, for an admin.
+func (c *Client) addressed() string { return c.host.Name + " (" + c.host.BaseURL.String() + ")" }
 
 // checkStatus asks for the state that Nextcloud and its relatives tell everybody.
 func (c *Client) checkStatus(ctx context.Context) error {
@@ -42,23 +84,19 @@ func (c *Client) checkStatus(ctx context.Context) error {
 	if err := c.getJSON(ctx, call{url: address}, &state); err != nil {
 		return err
 	}
-	name := c.host.Name
+	name := c.addressed()
 	switch {
 	case state.Installed == nil:
 		return c.nonsense(errors.New("the answer holds no state"))
 	case !*state.Installed:
-		return filehost.E(filehost.HostUnavailable, name+" is not installed yet: finish its installation.", errState)
+		return filehost.E(filehost.HostUnavailable, name+" is not installed yet: open that address in a browser and finish its installation.", errState)
 	case state.Maintenance:
 		return filehost.E(filehost.Maintenance, inMaintenance(name), errState)
 	case slices.Contains(c.profile.otherProducts, state.Product):
 		return filehost.E(filehost.NotConfigured,
-			fmt.Sprintf("%s says that it is %s: choose that kind of host in the settings.", name, state.Product), errState)
+			fmt.Sprintf("%s says that it is %s: choose what it is as “%s” in the plugin's settings, or correct “%s”.", name, state.Product, filehost.LabelHostKind, filehost.LabelHostURL), errState)
 	}
 	return nil
-}
-
-func inMaintenance(name string) string {
-	return name + " is in maintenance: wait, or end its maintenance mode."
 }
 
 // checkDAV asks for the top folder without signing in. To be sent away with 401 is all that is wanted.
@@ -69,29 +107,4 @@ func (c *Client) checkDAV(ctx context.Context) error {
 		return err
 	}
 	return nil
-}
-
-// remedy says what an administrator can do about a failed check.
-func (c *Client) remedy(err error) string {
-	name := c.host.Name
-	var unreachable interface {
-		Remedy(name, setting string) string
-	}
-	if errors.As(err, &unreachable) {
-		if remedy := unreachable.Remedy(name, "base URL"); remedy != "" {
-			return remedy
-		}
-	}
-	switch kind := filehost.KindOf(err); {
-	case kind == filehost.Timeout:
-		return name + " does not answer in time: check that it runs and that no firewall is in between."
-	case answeredWith(err)/100 == 3:
-		return name + " redirects to another address: set the base URL to that one."
-	case kind == filehost.Maintenance:
-		return inMaintenance(name)
-	case kind == filehost.RateLimited:
-		return name + " asks for fewer requests: let it accept this server's address without a limit."
-	default:
-		return name + " does not answer as a host of its kind should: check the base URL and the kind of host, and the log of the host."
-	}
 }

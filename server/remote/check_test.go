@@ -35,23 +35,34 @@ func TestCheck(t *testing.T) {
 	}{
 		"Nextcloud, renamed":          {"nextcloud", status{200, nil, nextcloud}, filehost.Internal, ""},
 		"OpenCloud":                   {"owncloud", status{200, nil, opencloud}, filehost.Internal, ""},
-		"OpenCloud as Nextcloud":      {"nextcloud", status{200, nil, opencloud}, filehost.NotConfigured, "kind of host"},
-		"Nextcloud as ownCloud":       {"owncloud", status{200, nil, strings.Replace(nextcloud, "Our Cloud", "Nextcloud", 1)}, filehost.NotConfigured, "kind of host"},
+		"OpenCloud as Nextcloud":      {"nextcloud", status{200, nil, opencloud}, filehost.NotConfigured, "choose what it is as “Kind of file host”"},
+		"Nextcloud as ownCloud":       {"owncloud", status{200, nil, strings.Replace(nextcloud, "Our Cloud", "Nextcloud", 1)}, filehost.NotConfigured, "choose what it is as “Kind of file host”"},
 		"maintenance, told":           {"nextcloud", status{200, nil, strings.Replace(nextcloud, `"maintenance":false`, `"maintenance":true`, 1)}, filehost.Maintenance, "maintenance"},
 		"maintenance, refused":        {"nextcloud", status{503, map[string]string{"X-Nextcloud-Maintenance-Mode": "1"}, ""}, filehost.Maintenance, "maintenance"},
 		"not installed":               {"nextcloud", status{200, nil, `{"installed":false}`}, filehost.HostUnavailable, "installation"},
-		"JSON of something else":      {"nextcloud", status{200, nil, `{}`}, filehost.HostUnavailable, "base URL"},
-		"a page":                      {"nextcloud", status{200, nil, "<html>"}, filehost.HostUnavailable, "base URL"},
-		"an endless answer":           {"nextcloud", status{200, nil, strings.Repeat(" ", maxJSONBytes+1)}, filehost.HostUnavailable, "base URL"},
-		"no such page":                {"nextcloud", status{404, nil, ""}, filehost.HostUnavailable, "base URL"},
-		"redirect":                    {"nextcloud", status{301, map[string]string{"Location": "/nextcloud/"}, ""}, filehost.HostUnavailable, "base URL to that one"},
+		"JSON of something else":      {"nextcloud", status{200, nil, `{}`}, filehost.HostUnavailable, "answers, but not as a file host of this kind does: correct “Address of the file host”"},
+		"a page":                      {"nextcloud", status{200, map[string]string{"Content-Type": "text/html; charset=UTF-8"}, "<html>"}, filehost.HostUnavailable, "answers with a web page"},
+		"an endless answer":           {"nextcloud", status{200, nil, strings.Repeat(" ", maxJSONBytes+1)}, filehost.HostUnavailable, "answers, but not as a file host"},
+		"no such page":                {"nextcloud", status{404, nil, ""}, filehost.HostUnavailable, "has no /dav/status.php (404), which a host of its kind has: correct “Address of the file host”"},
+		"redirect":                    {"nextcloud", status{301, map[string]string{"Location": "/nextcloud/"}, ""}, filehost.HostUnavailable, "/nextcloud/, and redirects are not followed: if that is the file host, enter it as “Address of the file host”"},
 		"too many requests":           {"nextcloud", status{429, nil, ""}, filehost.RateLimited, "without a limit"},
+		"a proxy's sign-in":           {"nextcloud", status{407, map[string]string{"Proxy-Authenticate": "Basic"}, ""}, filehost.HostUnavailable, "A proxy between Mattermost and Files"},
+		"an access rule":              {"nextcloud", status{403, nil, ""}, filehost.HostUnavailable, "refuses to show /dav/status.php (403)"},
+		"a sign-in before the state":  {"nextcloud", status{401, nil, ""}, filehost.HostUnavailable, "refuses to show /dav/status.php (401)"},
+		"TLS wanted":                  {"nextcloud", status{400, nil, "Client sent an HTTP request to an HTTPS server."}, filehost.HostUnavailable, "begin with https://"},
+		"out of service":              {"nextcloud", status{503, nil, ""}, filehost.HostUnavailable, "does not say that it is in maintenance"},
+		"a broken host":               {"nextcloud", status{502, nil, ""}, filehost.HostUnavailable, "an error of its own (502): look into its log"},
+		"a gateway's time-out":        {"nextcloud", status{504, nil, ""}, filehost.Timeout, "does not answer in time"},
+		"a redirect to nowhere":       {"nextcloud", status{302, nil, ""}, filehost.HostUnavailable, "does not say where to"},
+		"a redirect elsewhere":        {"nextcloud", status{302, map[string]string{"Location": "https://login.example.com/sign-in?token=canary"}, ""}, filehost.HostUnavailable, "redirects to https://login.example.com/sign-in, and"},
+		"a redirect to its new place": {"nextcloud", status{301, map[string]string{"Location": "https://cloud.example.com/nc/status.php"}, ""}, filehost.HostUnavailable, "redirects to https://cloud.example.com/nc, and"},
+		"a redirect of great length":  {"nextcloud", status{301, map[string]string{"Location": "/" + strings.Repeat("x", 999)}, ""}, filehost.HostUnavailable, "xxx…, and redirects"},
 		"WebDAV, sign-in wanted":      {"webdav", status{401, map[string]string{"WWW-Authenticate": "Basic"}, "<html>"}, filehost.Internal, ""},
 		"WebDAV, no entry for nobody": {"webdav", status{403, nil, ""}, filehost.Internal, ""},
 		"WebDAV, open to all":         {"webdav", status{207, nil, listingOf("")}, filehost.Internal, ""},
-		"WebDAV, half an answer":      {"webdav", status{207, nil, listingOf("")[:20]}, filehost.HostUnavailable, "base URL"},
-		"WebDAV, a page":              {"webdav", status{200, nil, "<html>"}, filehost.HostUnavailable, "base URL"},
-		"WebDAV, method not allowed":  {"webdav", status{405, nil, ""}, filehost.HostUnavailable, "kind"},
+		"WebDAV, half an answer":      {"webdav", status{207, nil, listingOf("")[:20]}, filehost.HostUnavailable, "answers, but not as a file host"},
+		"WebDAV, a page":              {"webdav", status{200, map[string]string{"Content-Type": "text/html; charset=UTF-8"}, "<html>"}, filehost.HostUnavailable, "answers with a web page"},
+		"WebDAV, method not allowed":  {"webdav", status{405, nil, ""}, filehost.HostUnavailable, "There is no WebDAV at Files (http://127.0.0.1:"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -70,6 +81,8 @@ func TestCheck(t *testing.T) {
 			}
 			assert.Equal(t, c.want, filehost.KindOf(err))
 			assert.Contains(t, remedyOf(t, err), c.remedy)
+			assert.Contains(t, remedyOf(t, err), "Files (http://127.0.0.1:", "its name and address")
+			assert.NotContains(t, remedyOf(t, err), "canary")
 		})
 	}
 }
@@ -94,9 +107,9 @@ func TestCheckNamesTheRemedy(t *testing.T) {
 		config  outbound.Config
 		remedy  string
 	}{
-		"blocked address":   {secure.URL, outbound.Config{}, "127.0.0.1, is blocked: add it to the allowed private addresses"},
-		"unknown authority": {secure.URL, outbound.Config{Allowed: loopback}, "CA certificates"},
-		"nobody there":      {gone.URL, outbound.Config{Allowed: loopback, AllowHTTP: true}, "No connection to Files can be made: check the base URL"},
+		"blocked address":   {secure.URL, outbound.Config{}, "add 127.0.0.1 to “Allowed private addresses”"},
+		"unknown authority": {secure.URL, outbound.Config{Allowed: loopback}, "“CA certificates”"},
+		"nobody there":      {gone.URL, outbound.Config{Allowed: loopback, AllowHTTP: true}, "refuses the connection at 127.0.0.1:"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -236,7 +249,9 @@ func TestAHostThatIsDownIsSparedAndTheCheckSaysWhenItIsBack(t *testing.T) {
 
 	require.Error(t, client.Check(t.Context()))
 	down.Store(false)
-	require.NoError(t, client.Check(t.Context()))
+	var degraded *filehost.Degraded
+	require.ErrorAs(t, client.Check(t.Context()), &degraded, "it is back")
+	require.Contains(t, degraded.Remedy, "of 7 were held back")
 	_, err = client.Stat(t.Context(), alice, filehost.Root)
 	require.NoError(t, err)
 }

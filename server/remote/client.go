@@ -25,6 +25,7 @@ type Config struct {
 	Client     *http.Client    // reaches the host; needs no total time-out
 	StallAfter time.Duration   // an exchange fails when it waits so long for a byte of the host
 	Clock      clockwork.Clock // nil = the real one
+	Troubled   func()          // called when Check begins to have something to say of users' requests; nil = nobody asks
 }
 
 // Client is the client of one file host. It is safe for concurrent use.
@@ -36,6 +37,8 @@ type Client struct {
 	stallAfter time.Duration
 	clock      clockwork.Clock
 	keeping    keeping
+	traffic    *traffic
+	witness    func(*http.Response) // of a check: sees each answer; nil otherwise
 }
 
 var _ filehost.Remote = (*Client)(nil)
@@ -65,6 +68,7 @@ func New(config Config) (*Client, error) {
 		http:       &client,
 		stallAfter: config.StallAfter,
 		clock:      clock,
+		traffic:    newTraffic(clock, config.Troubled),
 	}, nil
 }
 
@@ -90,6 +94,7 @@ func (c *Client) do(ctx context.Context, call call) (*http.Response, error) {
 		guard.end()
 		return nil, err
 	}
+	c.traffic.count(func(t *tally) { t.sent++ })
 	guard.startFor(max(c.stallAfter, call.patience))
 	response, err := c.http.Do(request)
 	guard.stop()
@@ -97,6 +102,7 @@ func (c *Client) do(ctx context.Context, call call) (*http.Response, error) {
 		guard.end()
 		return nil, guard.classify(err)
 	}
+	c.note(response)
 	response.Body = &guardedBody{ReadCloser: response.Body, guard: guard}
 	if !slices.Contains(call.accept, response.StatusCode) {
 		defer func() { _ = response.Body.Close() }()
@@ -104,6 +110,16 @@ func (c *Client) do(ctx context.Context, call call) (*http.Response, error) {
 		return nil, c.refusal(response)
 	}
 	return response, nil
+}
+
+// note takes down what came of a request that was answered.
+func (c *Client) note(response *http.Response) {
+	if response.StatusCode == http.StatusTooManyRequests {
+		c.traffic.count(func(t *tally) { t.limited++ })
+	}
+	if c.witness != nil {
+		c.witness(response)
+	}
 }
 
 func (c *Client) request(ctx context.Context, call call) (*http.Request, error) {

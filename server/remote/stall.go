@@ -56,6 +56,7 @@ func (g *stallGuard) classify(err error) error {
 	var spared interface{ SparedFor() time.Duration }
 	switch {
 	case errors.As(err, &spared):
+		g.client.traffic.count(func(t *tally) { t.spared++ })
 		return &filehost.Error{Kind: filehost.HostUnavailable, Message: name + " has not answered lately and is asked again in a few seconds.",
 			RetryAfter: spared.SparedFor(), Err: err}
 	case errors.Is(g.caller.Err(), context.DeadlineExceeded):
@@ -63,6 +64,7 @@ func (g *stallGuard) classify(err error) error {
 	case g.caller.Err() != nil:
 		return filehost.E(filehost.Timeout, "The request to "+name+" was cancelled.", err)
 	case errors.Is(context.Cause(g.exchange), errStalled):
+		g.client.traffic.count(func(t *tally) { t.stalled++ })
 		return filehost.E(filehost.Timeout, name+" stopped sending.", errStalled)
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return filehost.E(filehost.Timeout, name+" did not answer in time.", err)
