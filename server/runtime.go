@@ -161,7 +161,7 @@ func (p *Plugin) newRuntime(loaded source) (*runtime, error) {
 	}
 	ctx, cancel := context.WithCancel(p.lifetime)
 	monitor := filehost.NewMonitor(p.clock, p.log, checkTimeout)
-	service, store, err := p.wire(ctx, configuration, wiring{kv, cipher, monitor.Recheck})
+	service, store, err := p.wire(ctx, configuration, kv, cipher, monitor.Recheck)
 	if err != nil {
 		cancel()
 		return nil, err
@@ -170,15 +170,9 @@ func (p *Plugin) newRuntime(loaded source) (*runtime, error) {
 	return &runtime{Runtime: api.Runtime{Service: service, Monitor: monitor}, source: loaded, config: configuration, cancel: cancel}, nil
 }
 
-// wiring is what the packages of a configuration are given beside it.
-type wiring struct {
-	kv      filehost.KV
-	cipher  *tokens.Cipher
-	recheck func(check string) // runs a health check now
-}
-
-// wire makes the packages of a configuration, which is in force until ctx ends.
-func (p *Plugin) wire(ctx context.Context, c config.Config, with wiring) (*filehost.Service, *tokens.Store, error) {
+// wire makes the packages of a configuration, which is in force until ctx ends. They call recheck with the name of a health
+// check that would tell what they have just met.
+func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, cipher *tokens.Cipher, recheck func(check string)) (*filehost.Service, *tokens.Store, error) {
 	hostClient, signInClient, err := newClients(c)
 	if err != nil {
 		return nil, nil, errors.Wrap(err, "outbound")
@@ -187,7 +181,7 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, with wiring) (*fileh
 		context.AfterFunc(ctx, client.CloseIdleConnections)
 	}
 	host, err := remote.New(remote.Config{Host: c.Host, Client: hostClient, StallAfter: c.StallAfter, Clock: p.clock,
-		Troubled: func() { with.recheck(filehost.CheckHost) }})
+		Troubled: func() { recheck(filehost.CheckHost) }})
 	if err != nil {
 		return nil, nil, errors.Wrap(err, "remote")
 	}
@@ -198,8 +192,8 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, with wiring) (*fileh
 		OAuth:       newOAuth(c.OAuth),
 		RedirectURI: api.CallbackURL(c.SiteURL.String(), c.Host.ID),
 		AllowHTTP:   c.AllowHTTP,
-		KV:          with.kv,
-		Cipher:      with.cipher,
+		KV:          kv,
+		Cipher:      cipher,
 		Client:      signInClient,
 		Account:     host.Account,
 		Revoke:      host.Revoker(),
@@ -224,7 +218,7 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, with wiring) (*fileh
 		Connections: store,
 		Remote:      host,
 		Mattermost:  server,
-		Sealer:      with.cipher,
+		Sealer:      cipher,
 		Copies:      p.copies,
 		Listings:    p.listings,
 	}), store, nil
