@@ -31,6 +31,7 @@ type Plugin struct {
 	listings *filehost.Places
 	siteURL  func() string
 	api      *api.Handler
+	server   atomic.Pointer[mattermost.CachedAPI]
 
 	configuring sync.Mutex // orders changes of the configuration, the first with the activation
 	current     atomic.Pointer[runtime]
@@ -49,7 +50,9 @@ func (p *Plugin) OnActivate() error {
 	}
 	p.node, p.pending = newNode(), tokens.NewPending()
 	p.copies, p.listings = filehost.NewPlaces("copies"), filehost.NewPlaces("listings")
-	server := mattermost.New(mattermost.Config{API: p.API})
+	cached := mattermost.NewCachedAPI(p.API, p.clock)
+	p.server.Store(cached)
+	server := mattermost.New(mattermost.Config{API: cached})
 	p.siteURL = server.SiteURL
 	p.api = api.New(api.Config{
 		Lifetime:      p.lifetime,
@@ -68,6 +71,9 @@ func (p *Plugin) OnActivate() error {
 
 // OnConfigurationChange implements plugin.Hooks. Mattermost calls it once before OnActivate, too.
 func (p *Plugin) OnConfigurationChange() error {
+	if server := p.server.Load(); server != nil {
+		server.Forget() // at once: another change may still be under way
+	}
 	p.configuring.Lock()
 	defer p.configuring.Unlock()
 	if p.api != nil {

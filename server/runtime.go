@@ -185,7 +185,7 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, ciph
 	if err != nil {
 		return nil, nil, errors.Wrap(err, "remote")
 	}
-	server := mattermost.New(mattermost.Config{API: p.API, AllowUnscanned: c.AllowUnscanned})
+	server := mattermost.New(mattermost.Config{API: p.server.Load(), AllowUnscanned: c.AllowUnscanned})
 	store, err := tokens.New(tokens.Config{
 		Host:        c.Host,
 		Method:      tokens.Method(c.SignIn),
