@@ -141,7 +141,7 @@ func newKeysetPage(listing *Listing, after *Entry) *keysetPage {
 	order := newOrder(listing.Sort, listing.Descending)
 	page := &keysetPage{listing: listing, order: order, first: firstOf{order: order, limit: listing.Limit}}
 	if after != nil {
-		last := order.rank(*after)
+		last := order.rank(*after).keep()
 		page.after = &last
 	}
 	return page

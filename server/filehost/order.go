@@ -4,13 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"container/heap"
-	"fmt"
-	"regexp"
 	"slices"
-	"strings"
-
-	"golang.org/x/text/collate"
-	"golang.org/x/text/language"
 )
 
 // Sort is what a listing is ordered by. Folders come first.
@@ -30,33 +24,24 @@ type ranked struct {
 	key   []byte // collation key of the name
 }
 
-// order compares entries. It is not safe for concurrent use: the collator isn't.
+// order compares entries. It is not safe for concurrent use.
 type order struct {
 	by         Sort
 	descending bool
-	collator   *collate.Collator
-	buffer     collate.Buffer
+	collation  *collation
 }
 
 func newOrder(by Sort, descending bool) *order {
-	return &order{by: by, descending: descending, collator: collate.New(language.Und, collate.IgnoreCase)}
+	return &order{by: by, descending: descending, collation: newCollation()}
 }
 
+// rank gives an entry its place. It is valid until the next call, unless it is kept.
 func (o *order) rank(entry Entry) ranked {
-	o.buffer.Reset()
-	return ranked{entry, bytes.Clone(o.collator.KeyFromString(&o.buffer, naturalText(entry.Path.DisplayName())))}
+	return ranked{entry, o.collation.key(entry.Path.DisplayName())}
 }
 
-var digits = regexp.MustCompile(`[0-9]+`)
-
-// naturalText is a text that collates as name does in natural order: before the digits of each number stands how many
-// they are, without leading zeros. The collator's own Numeric option puts "0 x" after "9999 x".
-func naturalText(name string) string {
-	return digits.ReplaceAllStringFunc(name, func(number string) string {
-		number = strings.TrimLeft(number, "0")
-		return fmt.Sprintf("%04d%s", len(number), number)
-	})
-}
+// keep makes a place valid for good.
+func (r ranked) keep() ranked { return ranked{r.entry, bytes.Clone(r.key)} }
 
 // compare is a total order: two entries of one folder are equal only if they have the same name.
 func (o *order) compare(a, b ranked) int {
@@ -82,7 +67,7 @@ func (o *order) compare(a, b ranked) int {
 }
 
 // firstOf keeps the first entries of an order, at most limit of them, whatever is added. It is a heap with the last of
-// them on top.
+// them on top, so that most entries of a large folder are compared once and forgotten.
 type firstOf struct {
 	order *order
 	limit int
@@ -102,9 +87,9 @@ func (f *firstOf) Pop() any {
 func (f *firstOf) add(r ranked) {
 	switch {
 	case len(f.kept) < f.limit:
-		heap.Push(f, r)
+		heap.Push(f, r.keep())
 	case f.order.compare(r, f.kept[0]) < 0:
-		f.kept[0] = r
+		f.kept[0] = r.keep()
 		heap.Fix(f, 0)
 	}
 }
