@@ -2,7 +2,11 @@
 // of a host, change on it and break.
 package hosts
 
-import "time"
+import (
+	"time"
+
+	"github.com/jonboulle/clockwork"
+)
 
 // User is an account of a host. His files lie in the folder of his name below Config.Root.
 type User struct {
@@ -23,6 +27,8 @@ type Config struct {
 	RedirectURIs []string
 	// TokenLife is how long an access token lasts; zero means what the host does by itself.
 	TokenLife time.Duration
+	// Clock tells a double the time; nil means the real one. The embedded host has only that.
+	Clock clockwork.Clock
 }
 
 // Traits are the promises in which hosts differ.

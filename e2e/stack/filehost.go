@@ -6,26 +6,31 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/doubles"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/embedded"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/hosts"
 )
 
 // fileHosts start the file hosts that a stack can have of its own, by Config.Host.
 var fileHosts = map[string]func(context.Context, hosts.Config) (hosts.Host, error){
-	"embedded": func(ctx context.Context, cfg hosts.Config) (hosts.Host, error) {
-		return started(embedded.Start(ctx, cfg))
-	},
+	"embedded":  starter(embedded.Start),
+	"nextcloud": starter(doubles.StartNextcloud),
+	"opencloud": starter(doubles.StartOpenCloud),
+	"owncloud":  starter(doubles.StartOwnCloud),
 }
 
 // Hosts are the values that Config.Host can have.
 func Hosts() []string { return slices.Sorted(maps.Keys(fileHosts)) }
 
-// started keeps a host that did not start from looking like one.
-func started[H hosts.Host](host H, err error) (hosts.Host, error) {
-	if err != nil {
-		return nil, err
+// starter keeps a host that did not start from looking like one.
+func starter[H hosts.Host](start func(context.Context, hosts.Config) (H, error)) func(context.Context, hosts.Config) (hosts.Host, error) {
+	return func(ctx context.Context, cfg hosts.Config) (hosts.Host, error) {
+		host, err := start(ctx, cfg)
+		if err != nil {
+			return nil, err
+		}
+		return host, nil
 	}
-	return host, nil
 }
 
 func startHost(ctx context.Context, name string, cfg hosts.Config) (hosts.Host, error) {

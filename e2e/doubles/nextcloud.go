@@ -1,0 +1,416 @@
+package doubles
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"encoding/xml"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/hosts"
+)
+
+const nextcloudAllow = "OPTIONS, GET, HEAD, DELETE, PROPFIND, PUT, PROPPATCH, COPY, MOVE, REPORT"
+
+// Nextcloud is Nextcloud 31.
+type Nextcloud struct {
+	sabre
+	logins, exchanges *throttle // of app passwords, and at the token endpoint
+	pages             *pages
+
+	mu           sync.Mutex
+	maintenance  bool
+	appPasswords map[string]string // whose it is
+}
+
+var _ hosts.Host = (*Nextcloud)(nil)
+
+// nextcloudProperties are those that ownCloud doesn't have, or has in another way.
+var nextcloudProperties = map[xml.Name]func(*sabre, node) value{
+	davName("displayname"):           func(_ *sabre, n node) value { return text(displayName(n)) },
+	davName("creationdate"):          always(text("1970-01-01T00:00:00+00:00")),
+	ocName("permissions"):            either(text("RGDNVCK"), text("RGDNVW")),
+	ncName("has-preview"):            func(_ *sabre, n node) value { return text(strconv.FormatBool(hasPreview(n))) },
+	ncName("mount-type"):             always(text("")),
+	ncName("hidden"):                 always(text("false")),
+	ncName("creation_time"):          always(text("0")),
+	ncName("upload_time"):            ofFile(func(_ *sabre, n node) value { return text(strconv.FormatInt(n.info.ModTime().Unix(), 10)) }),
+	ncName("share-attributes"):       always(text("[]")),
+	ncName("contained-folder-count"): ofFolder(func(s *sabre, n node) value { return text(strconv.Itoa(s.contained(n, true))) }),
+	ncName("contained-file-count"):   ofFolder(func(s *sabre, n node) value { return text(strconv.Itoa(s.contained(n, false))) }),
+}
+
+func displayName(n node) string {
+	if n.path == "/" {
+		return n.user
+	}
+	return n.name()
+}
+
+func hasPreview(n node) bool {
+	kind := n.mimeType()
+	return !n.isDir() && (strings.HasPrefix(kind, "image/") || strings.HasPrefix(kind, "text/"))
+}
+
+func (s *sabre) contained(n node, folders bool) int {
+	children, err := s.disk.children(n)
+	if err != nil {
+		return 0 // gone meanwhile
+	}
+	return len(slices.DeleteFunc(children, func(child node) bool { return child.isDir() != folders }))
+}
+
+// StartNextcloud listens on a free loopback port and serves until Close; ctx is for the start alone.
+func StartNextcloud(ctx context.Context, cfg hosts.Config) (*Nextcloud, error) {
+	base, err := newServer(ctx, cfg, sabreTakes(250))
+	if err != nil {
+		return nil, err
+	}
+	base.traits = hosts.Traits{Kind: "nextcloud", Revokes: true}
+	n := &Nextcloud{
+		sabre: sabre{
+			server: base, allow: nextcloudAllow,
+			davHeader: "1, 3, extended-mkcol, access-control, calendarserver-principal-property-search, nc-paginate, " +
+				"nextcloud-checksum-update, nc-calendar-search, nc-enable-birthday-calendar",
+			challenges:    []string{`Basic realm="Nextcloud", charset="UTF-8"`},
+			prefixes:      map[string]string{nsDAV: "d", nsOC: "oc", nsNC: "nc"},
+			declared:      ` xmlns:oc="` + nsOC + `" xmlns:nc="` + nsNC + `"`,
+			properties:    maps.Clone(sabreProperties),
+			missingParent: http.StatusNotFound,
+			infinity:      true,
+			othersHome:    true,
+		},
+		logins:       &throttle{clock: base.clock},
+		exchanges:    &throttle{clock: base.clock},
+		pages:        &pages{clock: base.clock, kept: map[string]page{}},
+		appPasswords: map[string]string{},
+	}
+	maps.Copy(n.properties, nextcloudProperties)
+	n.reply = n.replyPage
+	n.serve(n.routes())
+	return n, nil
+}
+
+// SetMaintenance begins or ends the maintenance mode.
+func (n *Nextcloud) SetMaintenance(on bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.maintenance = on
+}
+
+// Delay is how long the host would keep the next sign-in by password, and the next token request,
+// waiting.
+func (n *Nextcloud) Delay() (login, exchange time.Duration) {
+	return n.logins.delay(), n.exchanges.delay()
+}
+
+// Secrets implements hosts.Host.
+func (n *Nextcloud) Secrets() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return append(n.sabre.Secrets(), slices.Collect(maps.Keys(n.appPasswords))...)
+}
+
+func (n *Nextcloud) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", n.unknown)
+	mux.HandleFunc("/status.php", n.status)
+	mux.HandleFunc("/remote.php/dav/files/", n.whenOpen(n.dav))
+	for path, serve := range map[string]http.HandlerFunc{
+		"/ocs/v2.php/cloud/user":          n.ocsUser,
+		"/ocs/v2.php/cloud/capabilities":  n.ocsCapabilities,
+		"/ocs/v2.php/core/apppassword":    n.endAppPassword,
+		"/ocs/v2.php/core/getapppassword": n.newAppPassword,
+	} {
+		mux.HandleFunc(path, n.whenOpen(serve))
+	}
+	for _, front := range []string{"", "/index.php"} {
+		mux.HandleFunc(front+"/apps/oauth2/authorize", n.whenOpen(n.authorize))
+		mux.HandleFunc(front+"/login/flow", n.whenOpen(n.loginFlow))
+		mux.HandleFunc(front+"/apps/oauth2/api/v1/token", n.whenOpen(n.token))
+	}
+	return literal(mux)
+}
+
+// literal serves paths as they are. A ServeMux would redirect those that hold // or a dot segment,
+// which the real hosts do not.
+func literal(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "//") {
+			collapsed := new(http.Request)
+			*collapsed = *r
+			collapsed.URL = &url.URL{Path: strings.ReplaceAll(r.URL.Path, "//", "/")}
+			handler, _ := mux.Handler(collapsed)
+			handler.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// whenOpen serves unless the host is in maintenance.
+func (n *Nextcloud) whenOpen(serve http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !n.inMaintenance() {
+			serve(w, r)
+			return
+		}
+		w.Header().Set("X-Nextcloud-Maintenance-Mode", "1")
+		w.Header().Set("Retry-After", "120")
+		n.fail(w, http.StatusServiceUnavailable, "ServiceUnavailable", "System is in maintenance mode.")
+	}
+}
+
+func (n *Nextcloud) inMaintenance() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.maintenance
+}
+
+func (n *Nextcloud) status(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]any{
+		"installed": true, "maintenance": n.inMaintenance(), "needsDbUpgrade": false, "version": "31.0.2.1",
+		"versionstring": "31.0.2", "edition": "", "productname": "Nextcloud", "extendedSupport": false,
+	})
+}
+
+// writeJSON writes as PHP does, slashes escaped.
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		panic(err) // nothing but maps and texts is written
+	}
+	encoded = []byte(strings.ReplaceAll(string(encoded), "/", `\/`))
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(len(encoded)))
+	w.WriteHeader(status)
+	_, _ = w.Write(encoded)
+}
+
+// dav serves WebDAV to who signs in by app password or token, as Basic or as Bearer.
+func (n *Nextcloud) dav(w http.ResponseWriter, r *http.Request) {
+	n.count(r)
+	user, outcome := n.caller(r)
+	if outcome == welcome {
+		n.files(w, r, user)
+		return
+	}
+	n.refuse(w, outcome)
+}
+
+// refuse answers who may not come in.
+func (n *Nextcloud) refuse(w http.ResponseWriter, why outcome) {
+	switch why {
+	case accountDisabled:
+		n.fail(w, http.StatusServiceUnavailable, "ServiceUnavailable", `OC\User\DisabledUserException: Account disabled`)
+		return
+	case throttled:
+		n.fail(w, http.StatusTooManyRequests, `OCA\DAV\Connector\Sabre\Exception\TooManyRequests`, "")
+		return
+	}
+	const (
+		noBasic  = "No 'Authorization: Basic' header found. Either the client didn't send one, or the server is misconfigured"
+		noBearer = "No 'Authorization: Bearer' header found. Either the client didn't send one, or the server is mis-configured" //nolint:gosec // words
+	)
+	message := map[outcome][2]string{
+		nobody:        {noBasic, noBearer},
+		wrongPassword: {"Username or password was incorrect", noBearer},
+		wrongToken:    {noBasic, "Bearer token was incorrect"},
+	}[why]
+	n.counters.Unauthorized.Add(1)
+	for _, challenge := range n.challenges {
+		w.Header().Add("WWW-Authenticate", challenge)
+	}
+	n.fail(w, http.StatusUnauthorized, "NotAuthenticated",
+		"No public access to this resource., "+message[0]+", "+message[1]+", "+message[0])
+}
+
+// outcome is what becomes of a try to sign in.
+type outcome int
+
+const (
+	welcome outcome = iota
+	nobody
+	wrongPassword
+	wrongToken
+	accountDisabled
+	throttled
+)
+
+func (n *Nextcloud) caller(r *http.Request) (string, outcome) {
+	if token, ok := bearer(r); ok {
+		user, ok := n.grants.user(token)
+		if !ok {
+			user, ok = n.appPasswordOf(token)
+		}
+		return n.admit(user, ok, wrongToken)
+	}
+	name, password, ok := r.BasicAuth()
+	if !ok {
+		return "", nobody
+	}
+	if n.logins.closed() {
+		return "", throttled
+	}
+	user, known := n.appPasswordOf(password)
+	if !known {
+		user, known = name, n.passwordMatches(name, password)
+	}
+	if !known || user != name {
+		n.logins.fail()
+		return "", wrongPassword
+	}
+	return n.admit(user, true, wrongPassword)
+}
+
+func (n *Nextcloud) admit(user string, known bool, otherwise outcome) (string, outcome) {
+	switch {
+	case !known:
+		return "", otherwise
+	case n.isDisabled(user):
+		return "", accountDisabled
+	}
+	return user, welcome
+}
+
+func (n *Nextcloud) appPasswordOf(password string) (user string, ok bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	user, ok = n.appPasswords[password]
+	return user, ok
+}
+
+// ocs answers a call of the OCS API to who signs in. Without the header that no form can send, only a
+// token will do.
+func (n *Nextcloud) ocs(w http.ResponseWriter, r *http.Request, method string) (user string, ok bool) {
+	if r.Method != method || !asksJSON(r) {
+		n.unknown(w, r)
+		return "", false
+	}
+	user, outcome := n.caller(r)
+	_, byToken := bearer(r)
+	switch {
+	case outcome == throttled:
+		writeOCS(w, http.StatusTooManyRequests, 429, "Reached maximum delay", []any{})
+	case outcome != welcome:
+		writeOCS(w, http.StatusUnauthorized, 997, "Current user is not logged in", []any{})
+	case r.Header.Get("OCS-APIRequest") != "true" && !byToken:
+		writeJSON(w, http.StatusPreconditionFailed, map[string]string{"message": "CSRF check failed"})
+	default:
+		return user, true
+	}
+	return "", false
+}
+
+// asksJSON tells whether the client has asked for JSON: OCS answers in XML by itself.
+func asksJSON(r *http.Request) bool {
+	return r.URL.Query().Get("format") == "json" || strings.Contains(r.Header.Get("Accept"), "application/json")
+}
+
+func writeOCS(w http.ResponseWriter, status, code int, message string, data any) {
+	result := "ok"
+	if status != http.StatusOK {
+		result = "failure"
+	}
+	writeJSON(w, status, map[string]any{"ocs": map[string]any{
+		"meta": map[string]any{"status": result, "statuscode": code, "message": message},
+		"data": data,
+	}})
+}
+
+func (n *Nextcloud) ocsUser(w http.ResponseWriter, r *http.Request) {
+	user, ok := n.ocs(w, r, http.MethodGet)
+	if !ok {
+		return
+	}
+	top, err := n.disk.find(user, "/")
+	if err != nil {
+		n.unknown(w, r)
+		return
+	}
+	used := n.disk.size(top)
+	data := map[string]any{
+		"enabled": true, "id": user, "firstLoginTimestamp": 1795197171, "lastLoginTimestamp": 1795197232,
+		"lastLogin": 1795197232000, "backend": "Database", "subadmin": []any{},
+		"quota":   map[string]any{"free": -3, "used": used, "total": -3, "relative": 0, "quota": -3},
+		"manager": "", "avatarScope": "v2-federated", "email": nil, "additional_mail": []any{}, "additional_mailScope": []any{},
+		"displayname": user, "display-name": user, "profile_enabled": "1", "groups": []any{}, "language": "en",
+		"locale": "", "notify_email": nil, "backendCapabilities": map[string]any{"setDisplayName": true, "setPassword": true},
+	}
+	for field, scope := range map[string]string{
+		"email": "v2-federated", "displayname": "v2-federated", "phone": "v2-local", "address": "v2-local", "website": "v2-local",
+		"twitter": "v2-local", "fediverse": "v2-local", "organisation": "v2-local", "role": "v2-local", "headline": "v2-local",
+		"biography": "v2-local", "profile_enabled": "v2-local", "pronouns": "v2-federated",
+	} {
+		data[field+"Scope"] = scope
+		if _, told := data[field]; !told {
+			data[field] = ""
+		}
+	}
+	writeOCS(w, http.StatusOK, 200, "OK", data)
+}
+
+//go:embed testdata/nextcloud-capabilities.json
+var nextcloudCapabilities []byte
+
+func (n *Nextcloud) ocsCapabilities(w http.ResponseWriter, r *http.Request) {
+	if _, ok := n.ocs(w, r, http.MethodGet); ok {
+		writeRecorded(w, nextcloudCapabilities)
+	}
+}
+
+func writeRecorded(w http.ResponseWriter, body []byte) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	_, _ = w.Write(body)
+}
+
+// newAppPassword gives an app password to who signs in with his real one.
+func (n *Nextcloud) newAppPassword(w http.ResponseWriter, r *http.Request) {
+	user, ok := n.ocs(w, r, http.MethodGet)
+	if !ok {
+		return
+	}
+	if _, password, _ := r.BasicAuth(); !n.passwordMatches(user, password) {
+		writeOCS(w, http.StatusForbidden, 403, "You cannot request a new apppassword with an apppassword", []any{})
+		return
+	}
+	writeOCS(w, http.StatusOK, 200, "OK", map[string]string{"apppassword": n.NewAppPassword(user)})
+}
+
+// NewAppPassword makes an app password for a user, as he does in his settings.
+func (n *Nextcloud) NewAppPassword(user string) string {
+	password := token(72)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.appPasswords[password] = user
+	return password
+}
+
+// endAppPassword ends the app password, or the grant, of who asks.
+func (n *Nextcloud) endAppPassword(w http.ResponseWriter, r *http.Request) {
+	if _, ok := n.ocs(w, r, http.MethodDelete); !ok {
+		return
+	}
+	n.counters.Revocations.Add(1)
+	secret, byToken := bearer(r)
+	if !byToken {
+		_, secret, _ = r.BasicAuth()
+	}
+	n.mu.Lock()
+	_, appPassword := n.appPasswords[secret]
+	delete(n.appPasswords, secret)
+	n.mu.Unlock()
+	if !appPassword && !n.grants.revoke(secret) {
+		writeOCS(w, http.StatusForbidden, 403, "no app password in use", []any{})
+		return
+	}
+	writeOCS(w, http.StatusOK, 200, "OK", []any{})
+}

@@ -1,0 +1,191 @@
+package doubles
+
+import (
+	"context"
+	"crypto/md5" //nolint:gosec // ids that look like the real ones
+	"crypto/rand"
+	"crypto/rsa"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/hosts"
+)
+
+// OpenCloud is OpenCloud of February 2025, with the sign-in server that it brings along.
+type OpenCloud struct {
+	*server
+	key *rsa.PrivateKey
+}
+
+var _ hosts.Host = (*OpenCloud)(nil)
+
+// openCloudStorage is the id of the storage that holds all spaces.
+const openCloudStorage = "07302767-15ee-4f0c-9237-19615a2d2d30"
+
+// StartOpenCloud listens on a free loopback port and serves until Close; ctx is for the start alone.
+func StartOpenCloud(ctx context.Context, cfg hosts.Config) (*OpenCloud, error) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return nil, err
+	}
+	base, err := newServer(ctx, cfg, openCloudTakes)
+	if err != nil {
+		return nil, err
+	}
+	base.traits = hosts.Traits{Kind: "opencloud"}
+	o := &OpenCloud{server: base, key: key}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", o.unknown)
+	for path, serve := range map[string]http.HandlerFunc{
+		"/status.php":                       o.status,
+		"/remote.php/dav/files/":            o.dav,
+		"/remote.php/dav/spaces/":           o.dav,
+		"/dav/spaces/":                      o.dav,
+		"/ocs/v2.php/cloud/user":            o.ocsUser,
+		"/graph/v1.0/me/drives":             o.drives,
+		"/.well-known/openid-configuration": o.discovery,
+		"/konnect/v1/jwks.json":             o.keys,
+		"/konnect/v1/userinfo":              o.userInfo,
+		"/konnect/v1/token":                 o.token,
+		"/signin/v1/identifier/_/authorize": o.authorize,
+		"/signin/v1/identifier":             o.identifier,
+	} {
+		mux.HandleFunc(path, serve)
+	}
+	o.serve(hardened(literal(mux)))
+	return o, nil
+}
+
+// Issuer implements hosts.Host.
+func (o *OpenCloud) Issuer() string { return o.Origin() }
+
+// Settings implements hosts.Host.
+func (o *OpenCloud) Settings() map[string]any {
+	settings := o.server.Settings()
+	settings["oauthissuer"], settings["oauthscopes"] = o.Issuer(), "openid profile email offline_access"
+	return settings
+}
+
+// openCloudTakes tells which names the host has (reva's ocdav, validation.go, with the defaults).
+func openCloudTakes(name string) bool {
+	return strings.TrimSpace(name) != "" && name != "." && name != ".." && len(name) <= 255 &&
+		utf8.ValidString(name) && !strings.ContainsAny(name, "\f\r\n\\/\x00")
+}
+
+// hardened sets the headers that the host's proxy adds to every answer.
+func hardened(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for name, value := range map[string]string{
+			"Strict-Transport-Security": "max-age=315360000; preload", "X-Content-Type-Options": "nosniff",
+			"X-Frame-Options": "SAMEORIGIN", "X-Permitted-Cross-Domain-Policies": "none", "X-Robots-Tag": "none",
+			"X-Xss-Protection": "1; mode=block",
+		} {
+			w.Header().Set(name, value)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (o *OpenCloud) status(w http.ResponseWriter, _ *http.Request) {
+	writePlainJSON(w, http.StatusOK, map[string]any{
+		"installed": true, "maintenance": false, "needsDbUpgrade": false, "version": "0.1.0.0", "versionstring": "0.1.0",
+		"edition": "Community", "productname": "OpenCloud", "product": "OpenCloud", "productversion": "0.1.0+ebba86148",
+	})
+}
+
+// uuid is an id that is always the same for the same seed.
+func uuid(seed string) string {
+	sum := md5.Sum([]byte(seed)) //nolint:gosec // see above
+	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:])
+}
+
+// userID is what the host calls a user; his own space has the same id.
+func userID(user string) string { return uuid("user " + user) }
+
+func spaceID(user string) string { return openCloudStorage + "$" + userID(user) }
+
+func resourceID(n node) string {
+	if n.path == "/" {
+		return spaceID(n.user) + "!" + userID(n.user)
+	}
+	return spaceID(n.user) + "!" + uuid(fmt.Sprintf("node %d", n.id()))
+}
+
+// caller signs in by token as Bearer, or by password as Basic.
+func (o *OpenCloud) caller(r *http.Request) (string, bool) {
+	if token, ok := bearer(r); ok {
+		return o.grants.user(token)
+	}
+	name, password, ok := r.BasicAuth()
+	return name, ok && o.passwordMatches(name, password)
+}
+
+// come lets in who signs in.
+func (o *OpenCloud) come(w http.ResponseWriter, r *http.Request) (user string, ok bool) {
+	if user, ok = o.caller(r); ok {
+		return user, true
+	}
+	w.Header().Add("WWW-Authenticate", `Bearer realm="`+o.listener.Addr().String()+`", charset="UTF-8"`)
+	w.WriteHeader(http.StatusUnauthorized)
+	return "", false
+}
+
+func (o *OpenCloud) ocsUser(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet || !asksJSON(r) {
+		o.unknown(w, r)
+		return
+	}
+	user, ok := o.come(w, r)
+	if !ok {
+		return
+	}
+	w.Header().Set("Ocs-Api-Version", "2")
+	writePlainJSON(w, http.StatusOK, map[string]any{"ocs": map[string]any{
+		"meta": map[string]any{"status": "ok", "statuscode": 200, "message": "OK"},
+		"data": map[string]any{"id": user, "display-name": user, "email": user + "@example.org", "user-type": "primary"},
+	}})
+}
+
+// drives tells of the spaces: one's own, and the one that holds what others share.
+func (o *OpenCloud) drives(w http.ResponseWriter, r *http.Request) {
+	user, ok := o.come(w, r)
+	if !ok {
+		return
+	}
+	top, err := o.disk.find(user, "/")
+	if err != nil {
+		o.unknown(w, r)
+		return
+	}
+	const shares = "a0ca6a90-a365-4782-871e-d44447bbc668$a0ca6a90-a365-4782-871e-d44447bbc668"
+	address := func(id string) string { return o.Origin() + "/dav/spaces/" + id }
+	writePlainJSON(w, http.StatusOK, map[string]any{"value": []any{
+		map[string]any{
+			"driveAlias": "personal/" + user, "driveType": "personal", "id": spaceID(user), "name": user,
+			"lastModifiedDateTime": top.info.ModTime().UTC(),
+			"owner":                map[string]any{"user": map[string]any{"displayName": "", "id": userID(user)}},
+			"quota":                map[string]any{"remaining": int64(1<<63 - 1), "state": "normal", "total": 0, "used": o.disk.size(top)},
+			"root":                 map[string]any{"eTag": openCloudETag(top), "id": spaceID(user), "webDavUrl": address(spaceID(user))},
+			"webUrl":               o.Origin() + "/f/" + spaceID(user),
+		},
+		map[string]any{
+			"driveAlias": "virtual/shares", "driveType": "virtual", "id": shares, "name": "Shares",
+			"root":   map[string]any{"eTag": "DECAFC00FEE", "id": shares, "webDavUrl": address(shares)},
+			"webUrl": o.Origin() + "/f/" + shares,
+		},
+	}})
+}
+
+// owner finds whose space an id names.
+func (o *OpenCloud) owner(space string) (user string, ok bool) {
+	for _, name := range slices.Sorted(maps.Keys(o.users)) {
+		if spaceID(name) == space || spaceID(name)+"!"+userID(name) == space {
+			return name, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,193 @@
+package doubles
+
+import (
+	"crypto/rand"
+	_ "embed"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	jose "github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+)
+
+const (
+	openCloudLife = 5 * time.Minute
+	openCloudKey  = "private-key"
+)
+
+//go:embed testdata/opencloud-discovery.json
+var openCloudDiscovery string
+
+// recordedOrigin is that of the recorded server.
+const recordedOrigin = "https://127.0.0.1:9200"
+
+func (o *OpenCloud) discovery(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet {
+		o.unknown(w, r)
+		return
+	}
+	writeRecorded(w, []byte(strings.ReplaceAll(openCloudDiscovery, recordedOrigin, o.Origin())))
+}
+
+func (o *OpenCloud) keys(w http.ResponseWriter, _ *http.Request) {
+	writePlainJSON(w, http.StatusOK, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{
+		{Key: o.key.Public(), KeyID: openCloudKey, Use: "sig"},
+	}})
+}
+
+// authorize begins a sign-in: the page follows, with what was asked for.
+func (o *OpenCloud) authorize(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	switch {
+	case query.Get("client_id") != o.config.ClientID, !slices.Contains(o.config.RedirectURIs, query.Get("redirect_uri")):
+		o.surprise(r, "what is asked for is not what is registered: "+query.Encode())
+		http.Error(w, "invalid_request", http.StatusBadRequest)
+		return
+	case query.Get("response_type") != "code", !slices.Contains(strings.Fields(query.Get("scope")), "openid"):
+		o.surprise(r, "no code, or no OpenID Connect, is asked for: "+query.Encode())
+		http.Error(w, "invalid_request", http.StatusBadRequest)
+		return
+	}
+	query.Set("flow", "oidc")
+	redirect(w, http.StatusFound, o.Origin()+"/signin/v1/identifier?"+query.Encode())
+}
+
+func (o *OpenCloud) identifier(w http.ResponseWriter, r *http.Request) {
+	o.signIn(w, r, func(user string, asked url.Values) {
+		if !slices.Contains(o.config.RedirectURIs, asked.Get("redirect_uri")) {
+			o.surprise(r, "the redirect URI is another than before")
+			http.Error(w, "invalid_request", http.StatusBadRequest)
+			return
+		}
+		code := token(32)
+		scopes := strings.Fields(asked.Get("scope"))
+		o.grants.newCode(code, begun{
+			user: user, redirectURI: asked.Get("redirect_uri"), challenge: asked.Get("code_challenge"), nonce: asked.Get("nonce"), scopes: scopes,
+		})
+		back := "code=" + code + "&scope=" + url.PathEscape(strings.Join(scopes, " ")) + "&session_state=" + token(32) +
+			"&state=" + url.QueryEscape(asked.Get("state"))
+		redirect(w, http.StatusFound, asked.Get("redirect_uri")+"?"+back)
+	})
+}
+
+// token is the token endpoint.
+func (o *OpenCloud) token(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	}
+	o.counters.TokenRequests.Add(1)
+	kind := r.PostFormValue("grant_type")
+	if kind == "refresh_token" {
+		o.counters.Refreshes.Add(1)
+	}
+	issued, from, problem := o.exchange(r, kind)
+	if problem != nil {
+		writePlainJSON(w, http.StatusBadRequest, problem)
+		return
+	}
+	answer := map[string]any{
+		"access_token": issued.access, "token_type": "Bearer", "expires_in": int(issued.life.Seconds()),
+		"id_token": o.idToken(from, issued.life),
+	}
+	if issued.refresh != "" {
+		answer["refresh_token"] = issued.refresh
+	}
+	writePlainJSON(w, http.StatusOK, answer)
+}
+
+// exchange gives tokens for a code or a refresh token, which stays good. The client's secret comes
+// by Basic only; a challenge must be met once it was sent.
+func (o *OpenCloud) exchange(r *http.Request, kind string) (issued tokens, from begun, problem *tokenProblem) {
+	id, secret, basic := r.BasicAuth()
+	if id, err := url.QueryUnescape(id); !basic || err != nil || id != o.config.ClientID || !sameSecret(secret, o.config.ClientSecret) {
+		return tokens{}, begun{}, &tokenProblem{Error: "invalid_client"}
+	}
+	switch kind {
+	case "authorization_code":
+		code := r.PostFormValue("code")
+		from, found := o.grants.code(code)
+		switch {
+		case !found:
+			return tokens{}, begun{}, invalidGrant("code not found")
+		case r.PostFormValue("redirect_uri") != from.redirectURI:
+			return tokens{}, begun{}, invalidGrant("redirect_uri mismatch")
+		case from.challenge != "" && s256(r.PostFormValue("code_verifier")) != from.challenge:
+			return tokens{}, begun{}, invalidGrant("code challenge failed")
+		case !o.grants.spend(code):
+			return tokens{}, begun{}, invalidGrant("code not found")
+		}
+		fresh := tokens{access: o.accessToken(from), life: openCloudLife}
+		if slices.Contains(from.scopes, "offline_access") {
+			fresh.refresh = o.refreshToken(from.user)
+		}
+		return o.grants.open(from.user, fresh), from, nil
+	case "refresh_token":
+		user, _ := o.grants.refreshable(r.PostFormValue("refresh_token"))
+		from := begun{user: user, scopes: []string{"openid", "profile", "email", "offline_access"}}
+		fresh := tokens{access: o.accessToken(from), refresh: o.refreshToken(user), life: openCloudLife}
+		_, issued, found := o.grants.renew(r.PostFormValue("refresh_token"), fresh, false)
+		if !found {
+			return tokens{}, begun{}, invalidGrant("refresh_token not found")
+		}
+		return issued, from, nil
+	default:
+		o.surprise(r, "grant_type is "+kind)
+		return tokens{}, begun{}, &tokenProblem{"unsupported_grant_type", "unsupported grant_type value"}
+	}
+}
+
+// sign makes a token as the recorded server does: a JWT, by PS256.
+func (o *OpenCloud) sign(claims map[string]any, life time.Duration) string {
+	signer, err := jose.NewSigner(
+		jose.SigningKey{Algorithm: jose.PS256, Key: jose.JSONWebKey{Key: o.key, KeyID: openCloudKey}},
+		(&jose.SignerOptions{}).WithType("JWT"),
+	)
+	if err != nil {
+		panic(err) // the key is ours
+	}
+	now := o.clock.Now()
+	claims["iss"], claims["aud"] = o.Issuer(), o.config.ClientID
+	claims["iat"], claims["exp"] = now.Unix(), now.Add(life).Unix()
+	signed, err := jwt.Signed(signer).Claims(claims).Serialize()
+	if err != nil {
+		panic(err) // see above
+	}
+	return signed
+}
+
+func (o *OpenCloud) accessToken(from begun) string {
+	return o.sign(map[string]any{
+		"jti": rand.Text(), "sub": subject(from.user), "scp": strings.Join(from.scopes, " "), "lg.p": "identifier-ldap", "lg.t": "1",
+		"lg.i": map[string]any{"dn": from.user, "id": "openCloudUUID=" + userID(from.user), "un": from.user},
+	}, openCloudLife)
+}
+
+func (o *OpenCloud) refreshToken(user string) string {
+	return o.sign(map[string]any{"jti": rand.Text(), "sub": subject(user), "lg.t": "2"}, 30*24*hour)
+}
+
+func (o *OpenCloud) idToken(from begun, life time.Duration) string {
+	return o.sign(map[string]any{"sub": subject(from.user), "nonce": from.nonce, "sid": rand.Text()}, life)
+}
+
+func subject(user string) string { return uuid("subject "+user) + "@" + openCloudStorage }
+
+func (o *OpenCloud) userInfo(w http.ResponseWriter, r *http.Request) {
+	user, ok := o.come(w, r)
+	if !ok {
+		return
+	}
+	encoded, err := json.MarshalIndent(map[string]any{
+		"email": user + "@example.org", "email_verified": false, "family_name": user, "given_name": user, "name": user,
+		"preferred_username": user, "sub": subject(user),
+	}, "", "  ")
+	if err != nil {
+		panic(err) // nothing but texts is written
+	}
+	writeRecorded(w, append(encoded, '\n'))
+}
