@@ -57,6 +57,8 @@ var HostileNames = []string{
 	".dot",
 	"-rf.txt",
 	"שלום right to left.txt",
+	"invoice\u202efdp.exe",
+	"zero\u200bwidth.txt",
 	"[x](javascript:alert(1)).txt",
 	"@all.txt",
 	"<img src=x onerror=alert(1)>.txt",

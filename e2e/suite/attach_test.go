@@ -28,6 +28,8 @@ var storedNames = map[string]string{
 	"cafe\u0301 decomposed.txt": "caf\u00e9 decomposed.txt",
 	"back\\slash.txt":           "back_slash.txt",
 	"two\nlines.txt":            "two_lines.txt",
+	"invoice\u202efdp.exe":      "invoice_fdp.exe",
+	"zero\u200bwidth.txt":       "zero_width.txt",
 }
 
 // TestAttachHostileNames attaches every hostile name and reads each back, byte for byte.

@@ -26,17 +26,36 @@ const (
 	maxDepth  = 4  // names of a path; the deepest field of the contract has fewer
 )
 
-var errNull = errors.New("null")
+var (
+	errNull = errors.New("null")
+	errNUL  = errors.New("NUL")
+)
 
 // strict takes the fields of the Go type and no other, spelled as they are, each at most once (RFC 7493 2.3) and none as
-// null: two readers of a body must not see two requests in it.
+// null: two readers of a body must not see two requests in it. No text of the contract holds a NUL, and databases keep none.
 var strict = json.JoinOptions(json.RejectUnknownMembers(true),
-	json.WithUnmarshalers(json.UnmarshalFromFunc(func(decoder *jsontext.Decoder, _ any) error {
-		if decoder.PeekKind() == jsontext.KindNull {
-			return errNull
-		}
-		return errors.ErrUnsupported // go on as usual
-	})))
+	json.WithUnmarshalers(json.JoinUnmarshalers(json.UnmarshalFromFunc(refuseNull), json.UnmarshalFromFunc(readText))))
+
+func refuseNull(decoder *jsontext.Decoder, _ any) error {
+	if decoder.PeekKind() == jsontext.KindNull {
+		return errNull
+	}
+	return errors.ErrUnsupported // go on as usual
+}
+
+func readText(decoder *jsontext.Decoder, into *string) error {
+	if decoder.PeekKind() != jsontext.KindString {
+		return errors.ErrUnsupported // as usual
+	}
+	token, err := decoder.ReadToken()
+	if err != nil {
+		return err
+	}
+	if *into = token.String(); strings.ContainsRune(*into, 0) {
+		return errNUL
+	}
+	return nil
+}
 
 // decodeBody reads a JSON object (RFC 8259, in UTF-8) into into, whose type is the only authority on the fields there are.
 // What such a request asks for stands in its body: it takes no parameters.
@@ -96,6 +115,8 @@ func meaningError(err *json.SemanticError) error {
 		return filehost.Invalid(field, "There is no field "+strconv.Quote(field)+".")
 	case errors.Is(err.Err, errNull):
 		return filehost.Invalid(field, field+" is null; leave it out instead.")
+	case errors.Is(err.Err, errNUL):
+		return filehost.Invalid(field, field+" holds a NUL character.")
 	default:
 		return filehost.Invalid(field, field+" has the wrong type.")
 	}

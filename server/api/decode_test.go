@@ -40,9 +40,10 @@ func bodyRequest(body io.Reader, header ...string) *request {
 func TestABodyIsOneObjectOfKnownFieldsEachOnce(t *testing.T) {
 	for body, field := range map[string]string{
 		`{}`: "", "\n {\t} \r\n": "",
-		`{"name":"a\u0000\ud83d\ude00","flag":true,"members":[{"path":"/a"},{}],"deep":{}}`: "",
+		`{"name":"a\u0001\ud83d\ude00","flag":true,"members":[{"path":"/a"},{}],"deep":{}}`: "",
 		``: "body", ` `: "body", `null`: "body", `[]`: "body", `"name"`: "body", `5`: "body", `{"name":"a"`: "body", `{"name":"a",}`: "body",
 		`{} {}`: "body", `{}]`: "body", "{}\x00": "body", "\ufeff{}": "body", "{\xff}": "body", "{\x00\"\x00}\x00": "body",
+		`{"members":[{"path":"/a\u0000"}]}`:             "members[0].path",
 		`{"name":"a","name":"a"}`:                       "name",
 		`{"members":[{},{},{},{"path":"a","path":""}]}`: "members[3].path",
 		`{"members":[{"path":"/a"},{"path":5}]}`:        "members[1].path",

@@ -13,11 +13,12 @@ import (
 // of its own to the name of a file on disk, which may have 255.
 const maxStoredName = 240
 
-// StoredName turns the host's name of a file into one for Mattermost: NFC, without characters that end a path, control a
-// terminal or turn the direction of text, and at most 240 bytes long with its extension kept.
+// StoredName turns the host's name of a file into one for Mattermost: NFC, at most 240 bytes long with its extension kept,
+// and with an underscore for each character that ends a path, controls a terminal or can't be seen. The last let a name
+// read as another: "invoice", U+202E, "fdp.exe".
 func StoredName(name string) string {
 	name = strings.Map(func(r rune) rune {
-		if r == '/' || r == '\\' || r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
+		if r == '/' || r == '\\' || r == utf8.RuneError || unicode.IsControl(r) || invisible(r) {
 			return '_'
 		}
 		return r
@@ -37,4 +38,15 @@ func cutUTF8(text string, limit int) string {
 		limit--
 	}
 	return text[:limit]
+}
+
+// invisible tells characters that show nothing themselves, most of which change how others look (Unicode 16, 23.2). The
+// joiners stay: Persian, Indic scripts and emoji are written with them.
+func invisible(r rune) bool {
+	switch {
+	case r == '\u200c' || r == '\u200d' || unicode.Is(unicode.Prepended_Concatenation_Mark, r):
+		return false
+	default:
+		return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point)
+	}
 }
