@@ -14,6 +14,7 @@ import (
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/api"
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/mattermost"
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/process"
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/tokens"
 )
 
@@ -25,8 +26,10 @@ type Plugin struct {
 	stop     context.CancelFunc
 	log      *slog.Logger
 	clock    clockwork.Clock // a test's own; else the real one
-	node     string
+	lockDir  string          // a test's own; else the system's folder for temporary files
+	run      *process.Run
 	pending  *tokens.Pending
+	claims   *filehost.Claims
 	copies   *filehost.Places
 	listings *filehost.Places
 	siteURL  func() string
@@ -48,7 +51,8 @@ func (p *Plugin) OnActivate() error {
 	if p.clock == nil {
 		p.clock = clockwork.NewRealClock()
 	}
-	p.node, p.pending = newNode(), tokens.NewPending()
+	p.begin()
+	p.pending = tokens.NewPending()
 	p.copies, p.listings = filehost.NewPlaces("copies"), filehost.NewPlaces("listings")
 	cached := mattermost.NewCachedAPI(p.API, p.clock)
 	p.server.Store(cached)

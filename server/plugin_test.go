@@ -38,7 +38,7 @@ type host struct {
 
 func newHost(t *testing.T, settings map[string]any) *host {
 	t.Helper()
-	h := &host{Plugin: &Plugin{clock: clockwork.NewFakeClock()}, settings: settings, kv: map[string][]byte{}, saved: make(chan map[string]any, 1)}
+	h := &host{Plugin: &Plugin{clock: clockwork.NewFakeClock(), lockDir: t.TempDir()}, settings: settings, kv: map[string][]byte{}, saved: make(chan map[string]any, 1)}
 	api := &plugintest.API{}
 	for _, log := range []string{"LogDebug", "LogInfo", "LogWarn", "LogError"} {
 		for pairs := range 9 {
@@ -203,5 +203,5 @@ func TestTheSystemConsoleOffersTheKindsThatThePackagesKnow(t *testing.T) {
 	for kind := range known {
 		assert.True(t, offered[kind], kind)
 	}
-	assert.Equal(t, config.Kinds{"nextcloud": true, "owncloud": true, "webdav": false}, known)
+	assert.Equal(t, config.Kinds{"nextcloud": true, "owncloud": true, "opencloud": false, "webdav": false}, known)
 }

@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"net/http"
 	"net/url"
+	"os"
 	"reflect"
 	"time"
 
@@ -15,6 +15,7 @@ import (
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/mattermost"
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/outbound"
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/process"
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/remote"
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/tokens"
 )
@@ -123,7 +124,17 @@ func (p *Plugin) inBackground(work func()) {
 	})
 }
 
-func newNode() string { return rand.Text() }
+// begin makes this run of the plugin known to those that come after it.
+func (p *Plugin) begin() {
+	if p.lockDir == "" {
+		p.lockDir = os.TempDir()
+	}
+	run, err := process.Start(p.lockDir, p.clock.Now())
+	if err != nil {
+		p.log.Warn("Should the plugin be killed, requests that it was working on can be repeated a minute later only.", "error", err)
+	}
+	p.run, p.claims = run, filehost.NewClaims(run)
+}
 
 // newFailed is the runtime of a configuration that can't be used.
 func (p *Plugin) newFailed(err error) *runtime {
@@ -203,7 +214,7 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, ciph
 		},
 		Pending:  p.pending,
 		Lifetime: p.lifetime,
-		Node:     p.node,
+		Node:     p.run.ID(),
 		Clock:    p.clock,
 		Log:      p.log,
 	})
@@ -219,6 +230,9 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, ciph
 		Remote:      host,
 		Mattermost:  server,
 		Sealer:      cipher,
+		KV:          kv,
+		Clock:       p.clock,
+		Claims:      p.claims,
 		Copies:      p.copies,
 		Listings:    p.listings,
 	}), store, nil

@@ -59,6 +59,7 @@ func newWorld(t *testing.T) *world {
 			Host:     filehost.Host{ID: filehost.DefaultHostID, Name: "Cloud", Kind: "webdav", BaseURL: &url.URL{Scheme: "https", Host: "cloud.example.com"}},
 			Settings: filehost.Settings{MaxCopyBytes: 1 << 20, MaxFiles: 10, CopiesPerNode: 2, CopiesPerUser: 1},
 			Tokens:   w.tokens, Connections: w.tokens, Remote: w.remote, Mattermost: w.mattermost, Sealer: filehosttest.Sealer{},
+			KV: filehosttest.NewKV(clock), Clock: clock, Claims: filehost.NewClaims(filehosttest.Process{Name: "run"}),
 			Copies: filehost.NewPlaces("copies"), Listings: filehost.NewPlaces("listings"),
 		}),
 	}
@@ -269,7 +270,7 @@ func TestEveryKindHasItsCodeAndStatus(t *testing.T) {
 		filehost.Conflict: "409 conflict", filehost.Changed: "412 changed", filehost.TooLarge: "413 too_large", filehost.Unsupported: "422 unsupported",
 		filehost.NotConnected: "424 not_connected", filehost.CredentialRejected: "424 not_connected", filehost.RateLimited: "429 rate_limited",
 		filehost.HostUnavailable: "502 host_unavailable", filehost.NotConfigured: "503 not_configured", filehost.Maintenance: "503 maintenance",
-		filehost.Timeout: "504 timeout",
+		filehost.Timeout: "504 timeout", filehost.KeyReused: "422 key_reused",
 	} {
 		w.mattermost.Refuse(&filehost.Error{Kind: kind, Message: "Said so.", Err: http.ErrAbortHandler})
 		recorder := w.call(t, alice, http.MethodPost, "/attach", `{"channel_id":"`+channel+`","items":[{"path":"/a"}]}`)
@@ -284,7 +285,7 @@ func TestEveryKindHasItsCodeAndStatus(t *testing.T) {
 			assert.Equal(t, site+"/plugins/filehost-attach/api/connection", f.Details.ConnectURL)
 		}
 	}
-	assert.Len(t, kinds, 17)
+	assert.Len(t, statuses, 18)
 }
 
 func TestHEADDoesNotSpendACallback(t *testing.T) {

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"encoding/json"
 	"net/http"
+	"strings"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
@@ -24,8 +26,9 @@ type itemBody struct {
 }
 
 type attachedBody struct {
-	PostID string             `json:"post_id"`
-	Items  []attachedItemBody `json:"items"`
+	PostID    string             `json:"post_id,omitempty"`
+	FileInfos []json.RawMessage  `json:"file_infos,omitempty"`
+	Items     []attachedItemBody `json:"items"`
 }
 
 type attachedItemBody struct {
@@ -54,27 +57,32 @@ func (h *Handler) attach(r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	answer := attachedBody{PostID: attached.PostID, Items: make([]attachedItemBody, len(attached.Items))}
+	answer := attachedBody{PostID: attached.PostID, FileInfos: attached.FileInfos, Items: make([]attachedItemBody, len(attached.Items))}
 	for i, item := range attached.Items {
 		answer.Items[i] = h.newAttachedItem(r, item)
 	}
-	return response{status: http.StatusCreated, body: answer}, nil
+	status := http.StatusCreated
+	if attachment.DryRun {
+		status = http.StatusOK
+	}
+	return response{status: status, body: answer}, nil
 }
 
 // read refuses what this version can't do instead of ignoring it: a caller relies on what he asks for.
 func (b *attachBody) read(r *request) (filehost.Attachment, error) {
-	attachment := filehost.Attachment{ChannelID: b.ChannelID, RootID: b.RootID, Message: b.Message}
+	key, err := readIdempotencyKey(r.Header)
+	attachment := filehost.Attachment{ChannelID: b.ChannelID, RootID: b.RootID, Message: b.Message, Draft: b.As == "draft", DryRun: b.DryRun, IdempotencyKey: key}
 	switch {
-	case b.As == "link" || b.As == "draft":
-		return attachment, notYet("as", "Files can be attached as a copy only.")
-	case b.As != "" && b.As != "copy":
+	case err != nil:
+		return attachment, err
+	case b.As == "link":
+		return attachment, notYet("as", "Files can be attached as a copy or to a draft only.")
+	case b.As != "" && b.As != "copy" && b.As != "draft":
 		return attachment, filehost.Invalid("as", "as must be copy, link or draft.")
 	case b.Link != nil:
-		return attachment, notYet("link", "Files can be attached as a copy only.")
-	case b.DryRun:
-		return attachment, notYet("dry_run", "A dry run is not supported.")
-	case r.Header.Get("Idempotency-Key") != "":
-		return attachment, notYet("Idempotency-Key", "Idempotency keys are not supported.")
+		return attachment, notYet("link", "Files can be attached as a copy or to a draft only.")
+	case attachment.Draft && b.Message != "":
+		return attachment, filehost.Invalid("message", "A draft takes no message; write it in the post that you make of the files.")
 	}
 	for _, item := range b.Items {
 		if item.Path == "" && item.ID == "" {
@@ -87,6 +95,25 @@ func (b *attachBody) read(r *request) (filehost.Attachment, error) {
 		attachment.Items = append(attachment.Items, filehost.Item{Path: path, ETag: item.ETag})
 	}
 	return attachment, nil
+}
+
+// maxKey is the longest Idempotency-Key, in bytes.
+const maxKey = 255
+
+// readIdempotencyKey returns the key of a request (draft-ietf-httpapi-idempotency-key-header-07, with the key as a plain
+// text), or "".
+func readIdempotencyKey(header http.Header) (string, error) {
+	const name = "Idempotency-Key"
+	keys := header.Values(name)
+	switch {
+	case len(keys) == 0:
+		return "", nil
+	case len(keys) > 1:
+		return "", filehost.Invalid(name, "Idempotency-Key is given more than once.")
+	case keys[0] == "" || len(keys[0]) > maxKey || strings.ContainsFunc(keys[0], func(r rune) bool { return r <= ' ' || r > '~' }):
+		return "", &filehost.Error{Kind: filehost.InvalidRequest, Field: name, Limit: maxKey, Message: "Idempotency-Key must have 1 to 255 visible ASCII characters."}
+	}
+	return keys[0], nil
 }
 
 func (h *Handler) newAttachedItem(r *request, item filehost.AttachedItem) attachedItemBody {

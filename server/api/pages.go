@@ -128,11 +128,11 @@ var reasons = map[filehost.Kind]string{
 func (h *Handler) failedPage(r *request) (response, error) {
 	reason, code := filehost.Internal, r.URL.Query().Get("reason")
 	for kind := range reasons {
-		if kinds[kind].code == code {
+		if kind.Code() == code {
 			reason = kind
 		}
 	}
-	return newPage(kinds[reason].status, pageData{Title: "The sign-in did not work", Lines: []string{reasons[reason], "Close this window and try again from Mattermost."}})
+	return newPage(statuses[reason], pageData{Title: "The sign-in did not work", Lines: []string{reasons[reason], "Close this window and try again from Mattermost."}})
 }
 
 // donePage serves GET /connection/done.

@@ -31,28 +31,26 @@ type response struct {
 	body        any // []byte is sent as it is; nil sends none
 }
 
-// code and status of an error's kind: the one table.
-var kinds = map[filehost.Kind]struct {
-	code   string
-	status int
-}{
-	filehost.Internal:           {"internal", http.StatusInternalServerError},
-	filehost.InvalidRequest:     {"invalid_request", http.StatusBadRequest},
-	filehost.NotAuthenticated:   {"not_authenticated", http.StatusUnauthorized},
-	filehost.Forbidden:          {"forbidden", http.StatusForbidden},
-	filehost.NotFound:           {"not_found", http.StatusNotFound},
-	filehost.MethodNotAllowed:   {"method_not_allowed", http.StatusMethodNotAllowed},
-	filehost.Conflict:           {"conflict", http.StatusConflict},
-	filehost.Changed:            {"changed", http.StatusPreconditionFailed},
-	filehost.TooLarge:           {"too_large", http.StatusRequestEntityTooLarge},
-	filehost.Unsupported:        {"unsupported", http.StatusUnprocessableEntity},
-	filehost.NotConnected:       {"not_connected", http.StatusFailedDependency},
-	filehost.CredentialRejected: {"not_connected", http.StatusFailedDependency},
-	filehost.RateLimited:        {"rate_limited", http.StatusTooManyRequests},
-	filehost.HostUnavailable:    {"host_unavailable", http.StatusBadGateway},
-	filehost.NotConfigured:      {"not_configured", http.StatusServiceUnavailable},
-	filehost.Maintenance:        {"maintenance", http.StatusServiceUnavailable},
-	filehost.Timeout:            {"timeout", http.StatusGatewayTimeout},
+// statuses of the kinds of error: the one table.
+var statuses = map[filehost.Kind]int{
+	filehost.Internal:           http.StatusInternalServerError,
+	filehost.InvalidRequest:     http.StatusBadRequest,
+	filehost.NotAuthenticated:   http.StatusUnauthorized,
+	filehost.Forbidden:          http.StatusForbidden,
+	filehost.NotFound:           http.StatusNotFound,
+	filehost.MethodNotAllowed:   http.StatusMethodNotAllowed,
+	filehost.Conflict:           http.StatusConflict,
+	filehost.Changed:            http.StatusPreconditionFailed,
+	filehost.TooLarge:           http.StatusRequestEntityTooLarge,
+	filehost.Unsupported:        http.StatusUnprocessableEntity,
+	filehost.KeyReused:          http.StatusUnprocessableEntity,
+	filehost.NotConnected:       http.StatusFailedDependency,
+	filehost.CredentialRejected: http.StatusFailedDependency,
+	filehost.RateLimited:        http.StatusTooManyRequests,
+	filehost.HostUnavailable:    http.StatusBadGateway,
+	filehost.NotConfigured:      http.StatusServiceUnavailable,
+	filehost.Maintenance:        http.StatusServiceUnavailable,
+	filehost.Timeout:            http.StatusGatewayTimeout,
 }
 
 // maintenanceRetry is what a caller is told to wait when the host did not say how long, in a kind that must name a time.
@@ -136,7 +134,7 @@ func (h *Handler) describe(r *request, err error) errorBody {
 	if !errors.As(err, &known) && errors.Is(err, context.DeadlineExceeded) {
 		known = filehost.E(filehost.Timeout, "The request did not end within its time.", nil)
 	}
-	kind := kinds[known.Kind]
+	code, status := known.Kind.Code(), statuses[known.Kind]
 	details := errorDetails{Field: known.Field, Limit: known.Limit, LimitOwner: known.LimitOwner, Actual: known.Actual,
 		RetryAfter: int64(math.Ceil(known.RetryAfter.Seconds()))}
 	switch known.Kind {
@@ -148,7 +146,7 @@ func (h *Handler) describe(r *request, err error) errorBody {
 		}
 	default:
 	}
-	body := errorBody{ID: "filehost." + kind.code, Code: kind.code, Message: known.Message, StatusCode: kind.status, RequestID: r.id}
+	body := errorBody{ID: "filehost." + code, Code: code, Message: known.Message, StatusCode: status, RequestID: r.id}
 	if details != (errorDetails{}) {
 		body.Details = &details
 	}

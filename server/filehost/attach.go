@@ -2,6 +2,7 @@ package filehost
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"unicode/utf8"
@@ -14,10 +15,13 @@ const statsAtOnce = 4
 
 // Attachment asks for files of the host to be copied into a channel.
 type Attachment struct {
-	ChannelID string
-	RootID    string // "" outside a thread
-	Message   string
-	Items     []Item
+	ChannelID      string
+	RootID         string // "" outside a thread
+	Message        string
+	Items          []Item
+	Draft          bool   // copy, and leave the post to the caller
+	DryRun         bool   // do all checks, and nothing else
+	IdempotencyKey string // "" = none
 }
 
 // Item is one file to attach.
@@ -28,8 +32,9 @@ type Item struct {
 
 // Attached is what came of an Attachment.
 type Attached struct {
-	PostID string
-	Items  []AttachedItem // in the order asked
+	PostID    string            // "" for a draft and for a dry run
+	FileInfos []json.RawMessage // of a draft: the files as Mattermost's own API shows them
+	Items     []AttachedItem    // in the order asked
 }
 
 // AttachedItem is what came of one Item: a file, or an error.
@@ -37,21 +42,55 @@ type AttachedItem struct {
 	Path   Path
 	Name   string // as Mattermost has it
 	Size   int64  // bytes
-	FileID string // "" when Err is set
+	FileID string // "" when Err is set, and for a dry run
 	Err    error
+	info   json.RawMessage
 }
+
+func newItems(attachment Attachment) []AttachedItem {
+	items := make([]AttachedItem, len(attachment.Items))
+	for i, item := range attachment.Items {
+		items[i] = AttachedItem{Path: item.Path, Name: StoredName(item.Path.Name())}
+	}
+	return items
+}
+
+// pending tells whether the item is still to be copied.
+func (i *AttachedItem) pending() bool { return i.Err == nil && i.FileID == "" }
 
 // Attach copies files of the host into Mattermost and posts them as the user. All that can be checked is checked before
 // a byte moves. When some items fail the others are posted; when all fail nothing is, and the error is the first one's.
+// With an idempotency key the same Attachment is carried out once, whoever dies meanwhile, and answered alike; it fails
+// with Conflict while it is under way and with KeyReused for another Attachment.
 func (s *Service) Attach(ctx context.Context, userID string, attachment Attachment) (Attached, error) {
-	limits, err := s.Mattermost.Limits(ctx)
+	switch {
+	case attachment.DryRun:
+		return s.dryRun(ctx, userID, attachment)
+	case attachment.IdempotencyKey != "":
+		return s.attachOnce(ctx, userID, attachment)
+	}
+	return s.attach(ctx, userID, attachment, nil)
+}
+
+// dryRun does the checks of a copy that move nothing. The dimensions of an image are in its content: they are not among
+// them.
+func (s *Service) dryRun(ctx context.Context, userID string, attachment Attachment) (Attached, error) {
+	limits, err := s.admit(ctx, userID, attachment)
 	if err != nil {
 		return Attached{}, err
 	}
-	if err = s.check(attachment, limits); err != nil {
+	items := newItems(attachment)
+	s.lookUp(ctx, userID, attachment, items, limits)
+	if err = s.checkSum(items); err != nil {
 		return Attached{}, err
 	}
-	if err = s.Mattermost.MayAttach(ctx, userID, attachment.ChannelID, attachment.RootID); err != nil {
+	return Attached{Items: items}, nil
+}
+
+// attach does the work of Attach. claim is nil without an idempotency key.
+func (s *Service) attach(ctx context.Context, userID string, attachment Attachment, claim *claim) (Attached, error) {
+	limits, err := s.admit(ctx, userID, attachment)
+	if err != nil {
 		return Attached{}, err
 	}
 	leave, err := s.Copies.Take(userID, s.Settings.CopiesPerUser, s.Settings.CopiesPerNode)
@@ -59,13 +98,40 @@ func (s *Service) Attach(ctx context.Context, userID string, attachment Attachme
 		return Attached{}, err
 	}
 	defer leave()
-	entries, items := s.lookUp(ctx, userID, attachment.Items, limits)
+	items := newItems(attachment)
+	if err = s.reuse(ctx, userID, attachment, items, claim); err != nil {
+		return Attached{}, err
+	}
+	entries := s.lookUp(ctx, userID, attachment, items, limits)
+	if err = s.checkSum(items); err != nil {
+		return Attached{}, err
+	}
 	for i, entry := range entries {
+		if !items[i].pending() {
+			continue
+		}
+		var stored FileInfo
+		stored, items[i].Err = s.transfer(ctx, userID, attachment.ChannelID, entry, limits)
 		if items[i].Err == nil {
-			items[i].FileID, items[i].Err = s.transfer(ctx, userID, attachment.ChannelID, entry, limits)
+			items[i].FileID, items[i].info = stored.ID, stored.JSON
+		}
+		if err = claim.copied(ctx, items); err != nil {
+			return Attached{}, err
 		}
 	}
-	return s.post(ctx, userID, attachment, items)
+	return s.deliver(ctx, userID, attachment, items, claim)
+}
+
+// admit checks what needs no look at the host.
+func (s *Service) admit(ctx context.Context, userID string, attachment Attachment) (Limits, error) {
+	limits, err := s.Mattermost.Limits(ctx)
+	if err != nil {
+		return limits, err
+	}
+	if err = s.check(attachment, limits); err != nil {
+		return limits, err
+	}
+	return limits, s.Mattermost.MayAttach(ctx, userID, attachment.ChannelID, attachment.RootID)
 }
 
 func (s *Service) check(attachment Attachment, limits Limits) error {
@@ -87,32 +153,36 @@ func (s *Service) check(attachment Attachment, limits Limits) error {
 	return nil
 }
 
-// lookUp asks the host for every item, the first alone and the others a few at a time, and checks each. A credential that
-// the host rejects is so sent once, not once for each item.
-func (s *Service) lookUp(ctx context.Context, userID string, wanted []Item, limits Limits) ([]Entry, []AttachedItem) {
-	entries, items := make([]Entry, len(wanted)), make([]AttachedItem, len(wanted))
+// lookUp asks the host for every item that is still to be copied, the first alone and the others a few at a time, and
+// checks each. A credential that the host rejects is so sent once, not once for each item.
+func (s *Service) lookUp(ctx context.Context, userID string, attachment Attachment, items []AttachedItem, limits Limits) []Entry {
+	entries := make([]Entry, len(items))
 	var group errgroup.Group
 	group.SetLimit(statsAtOnce)
-	for i, item := range wanted {
-		items[i] = AttachedItem{Path: item.Path, Name: StoredName(item.Path.Name())}
+	first := true
+	for i := range items {
+		if !items[i].pending() {
+			continue
+		}
 		look := func() error {
 			items[i].Err = Recovered(func() (err error) {
-				if entries[i], err = s.stat(ctx, userID, item.Path); err != nil {
-					return err
+				if entries[i], err = s.stat(ctx, userID, items[i].Path); err != nil {
+					return inTime(ctx, limits, err)
 				}
 				items[i].Size = entries[i].Size
-				return s.checkEntry(entries[i], item.ETag, limits)
+				return s.checkEntry(entries[i], attachment.Items[i].ETag, limits)
 			})
 			return nil // each item has its own error
 		}
-		if i == 0 {
+		if first {
+			first = false
 			_ = look()
 			continue
 		}
 		group.Go(look)
 	}
 	_ = group.Wait() // no member fails
-	return entries, items
+	return entries
 }
 
 func (s *Service) stat(ctx context.Context, userID string, path Path) (entry Entry, err error) {
@@ -144,21 +214,90 @@ func (s *Service) checkEntry(entry Entry, etag string, limits Limits) error {
 	return nil
 }
 
-func (s *Service) post(ctx context.Context, userID string, attachment Attachment, items []AttachedItem) (Attached, error) {
-	var fileIDs []string
+// checkSum keeps one request, which is answered when all is copied, within the limit that a single file has.
+func (s *Service) checkSum(items []AttachedItem) error {
+	var sum int64
 	for _, item := range items {
 		if item.Err == nil {
-			fileIDs = append(fileIDs, item.FileID)
+			sum += item.Size
 		}
 	}
+	if sum <= s.Settings.MaxCopyBytes {
+		return nil
+	}
+	return &Error{Kind: TooLarge, Field: "items", Limit: s.Settings.MaxCopyBytes, LimitOwner: OwnerPlugin, Actual: sum,
+		Message: fmt.Sprintf("The files have %d bytes together; this plugin's settings allow %d in one request.", sum, s.Settings.MaxCopyBytes)}
+}
+
+// deliver posts what was copied, or hands it to the caller for his draft.
+func (s *Service) deliver(ctx context.Context, userID string, attachment Attachment, items []AttachedItem, claim *claim) (Attached, error) {
+	attached := newAttached(attachment, items)
+	fileIDs := copiedIDs(items)
 	if len(fileIDs) == 0 {
 		return Attached{}, items[0].Err
 	}
 	// A copy takes minutes: the user may have left the channel, or the channel been archived, meanwhile.
-	if err := s.Mattermost.MayAttach(ctx, userID, attachment.ChannelID, attachment.RootID); err != nil {
+	if err := s.Mattermost.MayAttach(ctx, userID, attachment.ChannelID, attachment.RootID); err != nil || attachment.Draft {
+		return attached, err
+	}
+	if err := claim.posting(ctx, items); err != nil {
 		return Attached{}, err
 	}
-	postID, err := s.Mattermost.Post(ctx, Post{UserID: userID, ChannelID: attachment.ChannelID, RootID: attachment.RootID,
-		Message: attachment.Message, FileIDs: fileIDs})
-	return Attached{PostID: postID, Items: items}, err
+	var err error
+	attached.PostID, err = s.post(ctx, attachment.post(userID, fileIDs, claim))
+	return attached, err
+}
+
+func newAttached(attachment Attachment, items []AttachedItem) Attached {
+	attached := Attached{Items: items}
+	for _, item := range items {
+		if attachment.Draft && item.Err == nil {
+			attached.FileInfos = append(attached.FileInfos, item.info)
+		}
+	}
+	return attached
+}
+
+func copiedIDs(items []AttachedItem) []string {
+	var fileIDs []string
+	for _, item := range items {
+		if item.Err == nil && item.FileID != "" {
+			fileIDs = append(fileIDs, item.FileID)
+		}
+	}
+	return fileIDs
+}
+
+func (a *Attachment) post(userID string, fileIDs []string, claim *claim) Post {
+	return Post{UserID: userID, ChannelID: a.ChannelID, RootID: a.RootID, Message: a.Message, FileIDs: fileIDs, PendingID: claim.pendingID()}
+}
+
+// post creates a post. Where that ended in a failure of the server's, the post may be there all the same.
+func (s *Service) post(ctx context.Context, post Post) (string, error) {
+	postID, err := s.Mattermost.Post(ctx, post)
+	if err == nil || KindOf(err) != Internal {
+		return postID, err
+	}
+	if found, lookErr := s.postWith(ctx, post.FileIDs); lookErr == nil && found != "" {
+		return found, nil
+	}
+	return "", err
+}
+
+// postWith returns the post that has all those of the files that still exist, or "".
+func (s *Service) postWith(ctx context.Context, fileIDs []string) (postID string, err error) {
+	files, err := s.Mattermost.Files(ctx, fileIDs)
+	if err != nil {
+		return "", err
+	}
+	for _, file := range files {
+		switch {
+		case file.ID == "":
+		case file.PostID == "", postID != "" && file.PostID != postID:
+			return "", nil
+		default:
+			postID = file.PostID
+		}
+	}
+	return postID, nil
 }

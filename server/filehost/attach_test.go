@@ -162,12 +162,12 @@ type earlyAnswer struct {
 	read chan struct{}
 }
 
-func (m *earlyAnswer) Upload(_ context.Context, upload filehost.Upload) (string, error) {
+func (m *earlyAnswer) Upload(_ context.Context, upload filehost.Upload) (filehost.FileInfo, error) {
 	go func() {
 		defer close(m.read)
 		_, _ = io.Copy(io.Discard, upload.Content)
 	}()
-	return "", filehost.E(filehost.Forbidden, "No.", nil)
+	return filehost.FileInfo{}, filehost.E(filehost.Forbidden, "No.", nil)
 }
 
 func TestAnAnswerBeforeTheContentHasBeenReadIsNoRace(t *testing.T) {

@@ -23,6 +23,7 @@ const (
 	Changed                        // the remote file is no longer the one asked for
 	TooLarge                       // above Limit, which LimitOwner sets
 	Unsupported                    // this host, or this version, can't
+	KeyReused                      // the idempotency key belongs to another request
 	NotConnected                   // the user has to connect his account (again)
 	CredentialRejected             // the host answered 401 to a credential; use cases turn it into NotConnected
 	RateLimited                    // wait RetryAfter
@@ -31,6 +32,41 @@ const (
 	Maintenance                    // the host says that it is in maintenance; wait RetryAfter
 	Timeout                        // a limit in time was reached
 )
+
+// codes are the words of the contract for the kinds. Stored answers hold them, too.
+var codes = map[Kind]string{
+	Internal:           "internal",
+	InvalidRequest:     "invalid_request",
+	NotAuthenticated:   "not_authenticated",
+	Forbidden:          "forbidden",
+	NotFound:           "not_found",
+	MethodNotAllowed:   "method_not_allowed",
+	Conflict:           "conflict",
+	Changed:            "changed",
+	TooLarge:           "too_large",
+	Unsupported:        "unsupported",
+	KeyReused:          "key_reused",
+	NotConnected:       "not_connected",
+	CredentialRejected: "not_connected",
+	RateLimited:        "rate_limited",
+	HostUnavailable:    "host_unavailable",
+	NotConfigured:      "not_configured",
+	Maintenance:        "maintenance",
+	Timeout:            "timeout",
+}
+
+// Code returns the contract's word for the kind.
+func (k Kind) Code() string { return codes[k] }
+
+// kindOfCode is the reverse of Code, or Internal for a word that is none.
+func kindOfCode(code string) Kind {
+	for kind, word := range codes {
+		if word == code && kind != CredentialRejected {
+			return kind
+		}
+	}
+	return Internal
+}
 
 // LimitOwner says who can raise a limit.
 type LimitOwner string
@@ -46,8 +82,8 @@ type Error struct {
 	Kind       Kind
 	Message    string        // for a person: one sentence, nothing internal, no secret
 	Field      string        // InvalidRequest, Unsupported: the query parameter, header or body field
-	Limit      int64         // TooLarge, InvalidRequest: the limit, in the unit that Message names
-	LimitOwner LimitOwner    // TooLarge: who sets Limit
+	Limit      int64         // TooLarge, InvalidRequest, Timeout: the limit, in the unit that Message names
+	LimitOwner LimitOwner    // TooLarge, Timeout: who sets Limit
 	Actual     int64         // TooLarge: what was asked for, in the same unit; 0 = unknown
 	RetryAfter time.Duration // RateLimited, Maintenance, Conflict, HostUnavailable: when to come back; 0 = unknown
 	Err        error         // the cause, for the log only

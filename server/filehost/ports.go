@@ -2,6 +2,7 @@ package filehost
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/url"
 	"time"
@@ -145,6 +146,7 @@ type Limits struct {
 	MessageLength  int           // characters (code points)
 	ImagePixels    int64         // width x height; 0 = no limit
 	RequestTimeout time.Duration // how long a request to a plugin may take, up and down
+	TimeoutSetting string        // the setting of the server that RequestTimeout follows from, by its full name
 }
 
 // Upload is one file on its way into Mattermost.
@@ -156,6 +158,15 @@ type Upload struct {
 	Content   io.Reader
 }
 
+// FileInfo is a file in Mattermost's file store.
+type FileInfo struct {
+	ID        string // "" when there is no such file, or it was deleted
+	UserID    string // who uploaded it
+	ChannelID string
+	PostID    string          // "" while no post has it
+	JSON      json.RawMessage // as Mattermost's own API shows it
+}
+
 // Post is a message with files.
 type Post struct {
 	UserID    string
@@ -163,6 +174,8 @@ type Post struct {
 	RootID    string // "" outside a thread
 	Message   string
 	FileIDs   []string
+	// PendingID lets Mattermost refuse a post while another of the same id is being created; "" = none.
+	PendingID string
 }
 
 // Mattermost is the host of the plugin.
@@ -174,11 +187,17 @@ type Mattermost interface {
 	MayAttach(ctx context.Context, userID, channelID, rootID string) error
 	// Limits returns the limits in force.
 	Limits(ctx context.Context) (Limits, error)
-	// Upload streams a file into the file store and returns its id. It holds a constant amount of memory. When Content
-	// fails or ends early, no file info is left behind that can be attached.
-	Upload(ctx context.Context, upload Upload) (fileID string, err error)
-	// Post creates the post with all its files, or none.
+	// Upload streams a file into the file store. It holds a constant amount of memory. When Content fails or ends early, no
+	// file info is left behind that can be attached.
+	Upload(ctx context.Context, upload Upload) (FileInfo, error)
+	// Files tells what is known of files, in the order of their ids. It may read a replica that lags behind.
+	Files(ctx context.Context, fileIDs []string) ([]FileInfo, error)
+	// Post creates the post with all its files, or none: of two posts with the same file at most one remains. With
+	// Forbidden or NotFound there is no post; with Internal there may be one.
 	Post(ctx context.Context, post Post) (postID string, err error)
+	// RemoveIncomplete removes what the user has posted since with some of the files, but not all of them. Call it for a
+	// post whose answer was lost, when the server has had the time to end it.
+	RemoveIncomplete(ctx context.Context, post Post, since time.Time) error
 	// CheckUploads fails when copies can't be made, with a remedy for the admin as the error's Message, and with Degraded
 	// when they can be made in a lesser way only.
 	CheckUploads(ctx context.Context) error

@@ -2,11 +2,13 @@ package filehost
 
 import (
 	"context"
+
+	"github.com/jonboulle/clockwork"
 )
 
 // Settings are the limits that the admin has set.
 type Settings struct {
-	MaxCopyBytes  int64 // of one file
+	MaxCopyBytes  int64 // of one file, and of the files of one request together
 	MaxFiles      int   // of one post
 	CopiesPerNode int   // under way at once
 	CopiesPerUser int   // under way at once, on this node
@@ -22,6 +24,9 @@ type Config struct {
 	Remote      Remote
 	Mattermost  Mattermost
 	Sealer      Sealer
+	KV          KV
+	Clock       clockwork.Clock
+	Claims      *Claims
 	Copies      *Places
 	Listings    *Places
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jonboulle/clockwork"
 	"go.uber.org/goleak"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
@@ -23,12 +24,16 @@ type world struct {
 	remote     *filehosttest.Remote
 	tokens     *filehosttest.Tokens
 	mattermost *filehosttest.Mattermost
+	clock      *clockwork.FakeClock
+	kv         *filehosttest.KV
 }
 
 func newWorld() *world {
 	w := &world{remote: filehosttest.NewRemote(), tokens: filehosttest.NewTokens(alice), mattermost: filehosttest.NewMattermost(
 		filehost.User{ID: alice, Username: alice, Active: true}, filehost.User{ID: bob, Username: bob, Active: true},
 		filehost.User{ID: "bot", Bot: true, Active: true}, filehost.User{ID: "gone"})}
+	w.clock = clockwork.NewFakeClockAt(noon)
+	w.kv = filehosttest.NewKV(w.clock)
 	w.Service = filehost.New(filehost.Config{
 		Host:        filehost.Host{ID: filehost.DefaultHostID, Name: "Cloud", Kind: "webdav", BaseURL: &url.URL{Scheme: "https", Host: "cloud.example.com"}},
 		Settings:    filehost.Settings{MaxCopyBytes: 1 << 20, MaxFiles: 10, CopiesPerNode: 2, CopiesPerUser: 1},
@@ -37,6 +42,9 @@ func newWorld() *world {
 		Remote:      w.remote,
 		Mattermost:  w.mattermost,
 		Sealer:      filehosttest.Sealer{},
+		KV:          w.kv,
+		Clock:       w.clock,
+		Claims:      filehost.NewClaims(filehosttest.Process{Name: "run"}),
 		Copies:      filehost.NewPlaces("copies"),
 		Listings:    filehost.NewPlaces("listings"),
 	})

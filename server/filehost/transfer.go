@@ -12,6 +12,7 @@ import (
 	_ "image/png"
 	"io"
 	"sync"
+	"time"
 
 	_ "golang.org/x/image/bmp"
 	_ "golang.org/x/image/tiff"
@@ -22,41 +23,41 @@ import (
 // block of metadata; what stands further back is left to Mattermost's own check.
 const imageHeader = 512 << 10
 
-// transfer copies one file as the user and returns its id in Mattermost. The source is looked at once more when it has
+// transfer copies one file as the user and returns it as Mattermost has it. The source is looked at once more when it has
 // been read: a file that changed meanwhile is an error and its copy is posted nowhere.
-func (s *Service) transfer(ctx context.Context, userID, channelID string, entry Entry, limits Limits) (fileID string, err error) {
+func (s *Service) transfer(ctx context.Context, userID, channelID string, entry Entry, limits Limits) (stored FileInfo, err error) {
 	err = s.asUser(ctx, userID, func(credential Credential) error {
 		content, err := s.Remote.Open(ctx, credential, entry)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = content.Close() }() // it was read to its end, or another error is on its way
-		fileID, err = s.upload(ctx, Upload{UserID: userID, ChannelID: channelID, Name: StoredName(entry.Path.Name()), Size: entry.Size, Content: content}, limits)
+		stored, err = s.upload(ctx, Upload{UserID: userID, ChannelID: channelID, Name: StoredName(entry.Path.Name()), Size: entry.Size, Content: content}, limits)
 		return err
 	})
-	if err != nil {
-		return "", inTime(ctx, err)
+	if err == nil {
+		err = s.unchanged(ctx, userID, entry)
 	}
-	return fileID, s.unchanged(ctx, userID, entry)
+	return stored, inTime(ctx, limits, err)
 }
 
-func (s *Service) upload(ctx context.Context, upload Upload, limits Limits) (string, error) {
+func (s *Service) upload(ctx context.Context, upload Upload, limits Limits) (FileInfo, error) {
 	content := bufio.NewReaderSize(upload.Content, int(min(imageHeader, upload.Size)))
 	header, _ := content.Peek(imageHeader) // an error comes again on the first Read
 	if dimensions, _, err := image.DecodeConfig(bytes.NewReader(header)); err == nil {
 		pixels := int64(dimensions.Width) * int64(dimensions.Height)
 		if limits.ImagePixels > 0 && pixels > limits.ImagePixels {
-			return "", &Error{Kind: TooLarge, Limit: limits.ImagePixels, LimitOwner: OwnerMattermost, Actual: pixels,
+			return FileInfo{}, &Error{Kind: TooLarge, Limit: limits.ImagePixels, LimitOwner: OwnerMattermost, Actual: pixels,
 				Message: fmt.Sprintf("The image has %d pixels; Mattermost allows %d.", pixels, limits.ImagePixels)}
 		}
 	}
 	source := &source{Reader: content}
 	upload.Content = source
-	fileID, err := s.Mattermost.Upload(ctx, upload)
+	stored, err := s.Mattermost.Upload(ctx, upload)
 	if cause := source.failure(); cause != nil { // what Mattermost made of it only follows from it
-		return "", cause
+		return FileInfo{}, cause
 	}
-	return fileID, err
+	return stored, err
 }
 
 // source keeps the stream's own error: the ways into Mattermost lose it. When Mattermost answers early, a read may still
@@ -90,7 +91,7 @@ func (s *Service) unchanged(ctx context.Context, userID string, entry Entry) err
 	if KindOf(err) == NotFound || err == nil && !sameContent(entry, now) {
 		return E(Changed, "The file changed while it was copied; try again.", err)
 	}
-	return inTime(ctx, err)
+	return err
 }
 
 func sameContent(before, after Entry) bool {
@@ -104,10 +105,13 @@ func sameContent(before, after Entry) bool {
 	return before.Kind == after.Kind && before.Size == after.Size && before.ModifiedAt.Equal(after.ModifiedAt)
 }
 
-// inTime tells an error that only follows from the end of the request's time.
-func inTime(ctx context.Context, err error) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) && KindOf(err) != Timeout {
-		return E(Timeout, "The copy did not end within the time that Mattermost gives a request.", err)
+// inTime tells an error that only follows from the end of the request's time, and names who limits that.
+func inTime(ctx context.Context, limits Limits, err error) error {
+	stalled := KindOf(err) == Timeout && !errors.Is(err, context.DeadlineExceeded)
+	if err == nil || stalled || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return err
 	}
-	return err
+	seconds := int64(limits.RequestTimeout / time.Second)
+	return &Error{Kind: Timeout, Limit: seconds, LimitOwner: OwnerMattermost, Err: err,
+		Message: fmt.Sprintf("The copy did not end in time: Mattermost gives a request %d seconds (%s).", seconds, limits.TimeoutSetting)}
 }

@@ -193,8 +193,9 @@ func (s *site) upload(t *testing.T, content io.Reader, size int64) (string, erro
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	return New(Config{API: s.api}).Upload(ctx,
+	stored, err := New(Config{API: s.api}).Upload(ctx,
 		filehost.Upload{UserID: user, ChannelID: channel, Name: "a b&c.txt", Size: size, Content: content})
+	return stored.ID, err
 }
 
 func TestAnUploadGoesToTheServersOwnRouteUnderASessionThatIsRevoked(t *testing.T) {

@@ -2,7 +2,10 @@ package mattermost
 
 import (
 	"context"
+	"encoding/json"
+	"net/http"
 	"slices"
+	"time"
 
 	"github.com/mattermost/mattermost/server/public/model"
 	"github.com/pkg/errors"
@@ -61,26 +64,85 @@ func (s *Server) checkRoot(channelID, rootID string) error {
 	return nil
 }
 
-// Post implements filehost.Mattermost. The server drops a file that it doesn't accept with no more than a warning and
-// answers with those it kept, so the post is compared with what was asked, and removed if a file is missing. It is not
-// read back: a read may come from a replica that does not have it yet.
-func (s *Server) Post(_ context.Context, post filehost.Post) (string, error) {
-	asked := slices.Sorted(slices.Values(post.FileIDs))
-	created, appErr := s.API.CreatePost(&model.Post{
-		UserId:    post.UserID,
-		ChannelId: post.ChannelID,
-		RootId:    post.RootID,
-		Message:   post.Message,
-		FileIds:   post.FileIDs,
-	})
-	if appErr != nil {
-		return "", classify(appErr, "Mattermost refused the post.")
+// Files implements filehost.Mattermost.
+func (s *Server) Files(_ context.Context, fileIDs []string) ([]filehost.FileInfo, error) {
+	files := make([]filehost.FileInfo, len(fileIDs))
+	for i, id := range fileIDs {
+		info, appErr := s.API.GetFileInfo(id)
+		switch {
+		case appErr != nil && appErr.StatusCode == http.StatusNotFound:
+			continue
+		case appErr != nil:
+			return nil, errors.Wrap(appErr, "read a file info")
+		}
+		files[i] = newFileInfo(info, nil)
 	}
-	if slices.Equal(slices.Sorted(slices.Values(created.FileIds)), asked) {
+	return files, nil
+}
+
+func newFileInfo(info *model.FileInfo, shown json.RawMessage) filehost.FileInfo {
+	return filehost.FileInfo{ID: info.Id, UserID: info.CreatorId, ChannelID: info.ChannelId, PostID: info.PostId, JSON: shown}
+}
+
+// Post implements filehost.Mattermost. The server drops a file that it doesn't accept, such as one that another post has,
+// with no more than a warning and answers with those it kept, so the post is compared with what was asked, and removed if
+// a file is missing. It is not read back: a read may come from a replica that does not have it yet.
+func (s *Server) Post(_ context.Context, post filehost.Post) (string, error) {
+	created, appErr := s.API.CreatePost(&model.Post{
+		UserId:        post.UserID,
+		ChannelId:     post.ChannelID,
+		RootId:        post.RootID,
+		Message:       post.Message,
+		FileIds:       post.FileIDs,
+		PendingPostId: post.PendingID,
+	})
+	switch {
+	case appErr != nil && appErr.StatusCode == http.StatusBadRequest: // by the server's rules, or by those of another plugin
+		return "", filehost.E(filehost.Forbidden, "Mattermost refused the post: "+appErr.Message, appErr)
+	case appErr != nil:
+		return "", classify(appErr, "Mattermost could not create the post; try again.")
+	case sameFiles(created.FileIds, post.FileIDs):
 		return created.Id, nil
 	}
 	if deleteErr := s.API.DeletePost(created.Id); deleteErr != nil {
 		return "", errors.Wrap(deleteErr, "remove a post that lacks files")
 	}
 	return "", filehost.E(filehost.Internal, "Mattermost did not attach all files, so the post was removed; try again.", nil)
+}
+
+func sameFiles(one, other []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(one)), slices.Sorted(slices.Values(other)))
+}
+
+// RemoveIncomplete implements filehost.Mattermost. A post keeps the list of files it was made with, also where the server
+// ended before it had attached them: such a post is found by that list, and told by the files, which name their post.
+func (s *Server) RemoveIncomplete(ctx context.Context, post filehost.Post, since time.Time) error {
+	files, err := s.Files(ctx, post.FileIDs)
+	if err != nil {
+		return err
+	}
+	list, appErr := s.API.GetPostsSince(post.ChannelID, since.UnixMilli())
+	if appErr != nil {
+		return errors.Wrap(appErr, "look for a post")
+	}
+	for _, found := range list.Posts {
+		if found.UserId != post.UserID || found.DeleteAt != 0 || !hasSome(found, post.FileIDs, files) || hasAll(found, files) {
+			continue
+		}
+		if appErr = s.API.DeletePost(found.Id); appErr != nil {
+			return errors.Wrap(appErr, "remove a post that lacks files")
+		}
+	}
+	return nil
+}
+
+func hasSome(post *model.Post, fileIDs []string, files []filehost.FileInfo) bool {
+	return slices.ContainsFunc(post.FileIds, func(id string) bool { return slices.Contains(fileIDs, id) }) ||
+		slices.ContainsFunc(files, func(file filehost.FileInfo) bool { return file.PostID == post.Id })
+}
+
+// hasAll leaves out files that were deleted since, as the post's author can.
+func hasAll(post *model.Post, files []filehost.FileInfo) bool {
+	return slices.ContainsFunc(files, func(file filehost.FileInfo) bool { return file.PostID == post.Id }) &&
+		!slices.ContainsFunc(files, func(file filehost.FileInfo) bool { return file.ID != "" && file.PostID != post.Id })
 }

@@ -66,12 +66,17 @@ func (s *Server) Limits(context.Context) (filehost.Limits, error) {
 	if config == nil {
 		return filehost.Limits{}, errors.New("the server gave no configuration")
 	}
+	timeout, setting := value(config.ServiceSettings.ReadTimeout), "ServiceSettings.ReadTimeout"
+	if write := value(config.ServiceSettings.WriteTimeout); write < timeout {
+		timeout, setting = write, "ServiceSettings.WriteTimeout"
+	}
 	return filehost.Limits{
 		FileSize:       value(config.FileSettings.MaxFileSize),
 		FilesPerPost:   filesPerPost,
 		MessageLength:  model.PostMessageMaxRunesV2,
 		ImagePixels:    value(config.FileSettings.MaxImageResolution),
-		RequestTimeout: time.Duration(min(value(config.ServiceSettings.ReadTimeout), value(config.ServiceSettings.WriteTimeout))) * time.Second,
+		RequestTimeout: time.Duration(timeout) * time.Second,
+		TimeoutSetting: setting,
 	}, nil
 }
 

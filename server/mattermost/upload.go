@@ -20,7 +20,7 @@ const sessionMargin = time.Minute
 // Upload implements filehost.Mattermost: through the server's own upload route under a short session of the user, so that
 // the server's checks, previews and scanning plugins all see the file. When that route can't be reached and the admin
 // allows it, through the plugin API's upload session.
-func (s *Server) Upload(ctx context.Context, upload filehost.Upload) (string, error) {
+func (s *Server) Upload(ctx context.Context, upload filehost.Upload) (filehost.FileInfo, error) {
 	route, err := s.route(ctx)
 	switch {
 	case err == nil:
@@ -28,7 +28,7 @@ func (s *Server) Upload(ctx context.Context, upload filehost.Upload) (string, er
 	case s.AllowUnscanned:
 		return s.uploadBySession(ctx, upload)
 	default:
-		return "", filehost.E(filehost.NotConfigured, "The plugin can't reach Mattermost's upload route; tell your system admin, whose health page has the remedy.", err)
+		return filehost.FileInfo{}, filehost.E(filehost.NotConfigured, "The plugin can't reach Mattermost's upload route; tell your system admin, whose health page has the remedy.", err)
 	}
 }
 
@@ -48,46 +48,61 @@ func (s *Server) CheckUploads(ctx context.Context) error {
 const routeRemedy = "the plugin can't reach Mattermost's own upload route, neither at ServiceSettings.ListenAddress nor at SiteURL. " +
 	"Make one of the two reachable from the machine that runs Mattermost (address, certificate, proxy)"
 
-func (s *Server) uploadByREST(ctx context.Context, route *uploadRoute, upload filehost.Upload) (string, error) {
+func (s *Server) uploadByREST(ctx context.Context, route *uploadRoute, upload filehost.Upload) (filehost.FileInfo, error) {
 	session, err := s.openSession(ctx, upload.UserID)
 	if err != nil {
-		return "", err
+		return filehost.FileInfo{}, err
 	}
 	defer s.closeSession(session)
+	answer, err := s.send(ctx, route, session, upload)
+	if err != nil {
+		return filehost.FileInfo{}, err
+	}
+	var uploaded struct {
+		FileInfos []json.RawMessage `json:"file_infos"`
+	}
+	if err = json.Unmarshal(answer, &uploaded); err != nil || len(uploaded.FileInfos) != 1 {
+		return filehost.FileInfo{}, errors.Errorf("upload: answered with %d file infos", len(uploaded.FileInfos))
+	}
+	var info model.FileInfo
+	if err = json.Unmarshal(uploaded.FileInfos[0], &info); err != nil {
+		return filehost.FileInfo{}, errors.Wrap(err, "upload: read the file info")
+	}
+	return accepted(&info, uploaded.FileInfos[0], upload)
+}
+
+// send posts the file to the server's own route and returns its answer.
+func (s *Server) send(ctx context.Context, route *uploadRoute, session *model.Session, upload filehost.Upload) ([]byte, error) {
 	target := route.base + "/api/v4/files?" + url.Values{"channel_id": {upload.ChannelID}, "filename": {upload.Name}}.Encode()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target, io.NopCloser(upload.Content))
 	if err != nil {
-		return "", errors.Wrap(err, "upload")
+		return nil, errors.Wrap(err, "upload")
 	}
 	request.ContentLength = upload.Size
 	request.Header.Set("Authorization", model.HeaderBearer+" "+session.Token)
 	request.Header.Set("Content-Type", "application/octet-stream")
 	response, err := route.client.Do(request)
 	if err != nil {
-		return "", errors.Wrap(err, "upload")
+		return nil, errors.Wrap(err, "upload")
 	}
 	defer func() { _ = response.Body.Close() }()
 	answer, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
 	if err != nil {
-		return "", errors.Wrap(err, "upload: read the answer")
+		return nil, errors.Wrap(err, "upload: read the answer")
 	}
 	if response.StatusCode < 200 || response.StatusCode > 299 {
-		return "", s.refused(ctx, response, answer)
+		return nil, s.refused(ctx, response, answer)
 	}
-	var uploaded model.FileUploadResponse
-	if err = json.Unmarshal(answer, &uploaded); err != nil || len(uploaded.FileInfos) != 1 {
-		return "", errors.Errorf("upload: %d answered with %d file infos", response.StatusCode, len(uploaded.FileInfos))
-	}
-	return accepted(uploaded.FileInfos[0], upload)
+	return answer, nil
 }
 
-// accepted returns the id of a file that the server has stored as the user's. Its size may differ from what was sent: a
-// scanning plugin may replace the content.
-func accepted(info *model.FileInfo, upload filehost.Upload) (string, error) {
+// accepted returns a file that the server has stored as the user's. Its size may differ from what was sent: a scanning
+// plugin may replace the content.
+func accepted(info *model.FileInfo, shown json.RawMessage, upload filehost.Upload) (filehost.FileInfo, error) {
 	if info.CreatorId != upload.UserID || info.Size == 0 {
-		return "", errors.Errorf("upload: file info has %d bytes and belongs to %q", info.Size, info.CreatorId)
+		return filehost.FileInfo{}, errors.Errorf("upload: file info has %d bytes and belongs to %q", info.Size, info.CreatorId)
 	}
-	return info.Id, nil
+	return newFileInfo(info, shown), nil
 }
 
 func (s *Server) openSession(ctx context.Context, userID string) (*model.Session, error) {

@@ -2,6 +2,7 @@ package mattermost
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 
 	"github.com/mattermost/mattermost/server/public/model"
@@ -15,7 +16,7 @@ import (
 const partSize = 64 << 20
 
 // uploadBySession streams through the plugin API. Neither scanning plugins nor previews see the file.
-func (s *Server) uploadBySession(ctx context.Context, upload filehost.Upload) (string, error) {
+func (s *Server) uploadBySession(ctx context.Context, upload filehost.Upload) (filehost.FileInfo, error) {
 	session, err := s.API.CreateUploadSession(&model.UploadSession{
 		Id:        model.NewId(),
 		Type:      model.UploadTypeAttachment,
@@ -25,30 +26,38 @@ func (s *Server) uploadBySession(ctx context.Context, upload filehost.Upload) (s
 		FileSize:  upload.Size,
 	})
 	if err != nil {
-		return "", errors.Wrap(err, "open an upload session")
+		return filehost.FileInfo{}, errors.Wrap(err, "open an upload session")
 	}
 	source := &filled{ctx: ctx, source: upload.Content}
 	for {
 		info, err := s.API.UploadData(session, io.LimitReader(source, partSize))
 		switch {
 		case isUnreadableImage(err):
-			return "", filehost.E(filehost.Unsupported, "Mattermost can't read this image, and takes it only through its own upload route, which the plugin can't reach; tell your system admin.", err)
+			return filehost.FileInfo{}, filehost.E(filehost.Unsupported, "Mattermost can't read this image, and takes it only through its own upload route, which the plugin can't reach; tell your system admin.", err)
 		case err != nil:
-			return "", errors.Wrap(err, "upload data")
+			return filehost.FileInfo{}, errors.Wrap(err, "upload data")
 		case info != nil && info.Size != upload.Size:
-			return "", errors.Errorf("upload session stored %d of %d bytes", info.Size, upload.Size)
+			return filehost.FileInfo{}, errors.Errorf("upload session stored %d of %d bytes", info.Size, upload.Size)
 		case info != nil:
-			return accepted(info, upload)
+			return acceptedBySession(info, upload)
 		}
 		before := session.FileOffset
 		if session, err = s.API.GetUploadSession(session.Id); err != nil {
-			return "", errors.Wrap(err, "read an upload session")
+			return filehost.FileInfo{}, errors.Wrap(err, "read an upload session")
 		}
 		// What the server read and did not store is lost to us: there is no going on from there.
 		if session.FileOffset <= before || session.FileOffset != source.read {
-			return "", errors.Errorf("upload session stopped at %d of %d bytes", session.FileOffset, upload.Size)
+			return filehost.FileInfo{}, errors.Errorf("upload session stopped at %d of %d bytes", session.FileOffset, upload.Size)
 		}
 	}
+}
+
+func acceptedBySession(info *model.FileInfo, upload filehost.Upload) (filehost.FileInfo, error) {
+	shown, err := json.Marshal(info)
+	if err != nil {
+		return filehost.FileInfo{}, errors.Wrap(err, "upload data")
+	}
+	return accepted(info, shown, upload)
 }
 
 // isUnreadableImage tells the error for a file that is named like an image and that the server's decoder can't read, such

@@ -2,7 +2,11 @@ package filehosttest
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -18,8 +22,13 @@ type Mattermost struct {
 	refusal  error
 	uploads  map[string]Uploaded
 	posts    []filehost.Post
+	postIDs  []string
+	posted   int
 	changed  []string
 	postFail error
+	postOf   map[string]string // by file id
+	deleted  map[string]bool   // files
+	late     func(filehost.Post)
 }
 
 // Uploaded is a file in the store.
@@ -30,7 +39,7 @@ type Uploaded struct {
 
 // NewMattermost returns a server with the users.
 func NewMattermost(users ...filehost.User) *Mattermost {
-	m := &Mattermost{users: map[string]filehost.User{}, uploads: map[string]Uploaded{}, limits: filehost.Limits{
+	m := &Mattermost{users: map[string]filehost.User{}, uploads: map[string]Uploaded{}, postOf: map[string]string{}, deleted: map[string]bool{}, limits: filehost.Limits{
 		FileSize: 1 << 20, FilesPerPost: 10, MessageLength: 100, ImagePixels: 100 * 100, RequestTimeout: time.Minute}}
 	for _, user := range users {
 		m.users[user.ID] = user
@@ -63,14 +72,21 @@ func (m *Mattermost) FailPosts(err error) {
 func (m *Mattermost) Posts() []filehost.Post {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.posts
+	return slices.Clone(m.posts)
+}
+
+// PostIDs returns the ids of what was posted.
+func (m *Mattermost) PostIDs() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.postIDs)
 }
 
 // Uploads returns the files in the store by id.
 func (m *Mattermost) Uploads() map[string]Uploaded {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.uploads
+	return maps.Clone(m.uploads)
 }
 
 // Changed returns the users whose clients were told that their connection changed.
@@ -106,27 +122,130 @@ func (m *Mattermost) Limits(context.Context) (filehost.Limits, error) {
 }
 
 // Upload implements filehost.Mattermost. As the real one, it says no more of a failing content than that it failed.
-func (m *Mattermost) Upload(_ context.Context, upload filehost.Upload) (string, error) {
+func (m *Mattermost) Upload(_ context.Context, upload filehost.Upload) (filehost.FileInfo, error) {
 	content, err := io.ReadAll(upload.Content)
 	if err != nil || int64(len(content)) != upload.Size {
-		return "", filehost.E(filehost.Internal, "The upload failed.", nil)
+		return filehost.FileInfo{}, filehost.E(filehost.Internal, "The upload failed.", nil)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	id := "file" + strconv.Itoa(len(m.uploads))
 	m.uploads[id] = Uploaded{upload, content}
-	return id, nil
+	return m.file(id), nil
+}
+
+// Files implements filehost.Mattermost.
+func (m *Mattermost) Files(_ context.Context, fileIDs []string) ([]filehost.FileInfo, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	files := make([]filehost.FileInfo, len(fileIDs))
+	for i, id := range fileIDs {
+		if _, ok := m.uploads[id]; ok && !m.deleted[id] {
+			files[i] = m.file(id)
+		}
+	}
+	return files, nil
+}
+
+func (m *Mattermost) file(id string) filehost.FileInfo {
+	upload := m.uploads[id]
+	return filehost.FileInfo{ID: id, UserID: upload.UserID, ChannelID: upload.ChannelID, PostID: m.postOf[id],
+		JSON: json.RawMessage(fmt.Sprintf(`{"id":%q,"name":%q,"size":%d}`, id, upload.Name, upload.Size))}
+}
+
+// DeleteFile deletes a file.
+func (m *Mattermost) DeleteFile(id string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.deleted[id] = true
+}
+
+// AttachFile attaches a file to a post that isn't among Posts.
+func (m *Mattermost) AttachFile(id, postID string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.postOf[id] = postID
+}
+
+// LosePosts makes the answer to each later Post be lost: carryOut gets the post, and the way to have it carried out with
+// as many of its files as it says. nil ends it.
+func (m *Mattermost) LosePosts(carryOut func(carry func(files int))) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.late = nil
+	if carryOut != nil {
+		m.late = func(post filehost.Post) {
+			carryOut(func(files int) {
+				m.mu.Lock()
+				defer m.mu.Unlock()
+				m.save(post, files)
+			})
+		}
+	}
 }
 
 // Post implements filehost.Mattermost.
 func (m *Mattermost) Post(_ context.Context, post filehost.Post) (string, error) {
 	m.mu.Lock()
+	late := m.late
+	m.mu.Unlock()
+	if late != nil {
+		late(post)
+		return "", filehost.E(filehost.Internal, "The answer was lost.", nil)
+	}
+	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.postFail != nil {
 		return "", m.postFail
 	}
+	id, complete := m.save(post, len(post.FileIDs))
+	if !complete {
+		m.remove(id)
+		return "", filehost.E(filehost.Internal, "Not all files were attached.", nil)
+	}
+	return id, nil
+}
+
+// save keeps a post with the first of its files, and of these with those that no other post has.
+func (m *Mattermost) save(post filehost.Post, files int) (id string, complete bool) {
+	m.posted++
+	id, complete = "post"+strconv.Itoa(m.posted-1), true
 	m.posts = append(m.posts, post)
-	return "post" + strconv.Itoa(len(m.posts)-1), nil
+	m.postIDs = append(m.postIDs, id)
+	for i, file := range post.FileIDs {
+		if _, ok := m.uploads[file]; i < files && ok && m.postOf[file] == "" && !m.deleted[file] {
+			m.postOf[file] = id
+		} else {
+			complete = false
+		}
+	}
+	return id, complete
+}
+
+// remove removes a post with the files that it has.
+func (m *Mattermost) remove(id string) {
+	i := slices.Index(m.postIDs, id)
+	for _, file := range m.posts[i].FileIDs {
+		if m.postOf[file] == id {
+			m.deleted[file] = true
+		}
+	}
+	m.posts, m.postIDs = slices.Delete(m.posts, i, i+1), slices.Delete(m.postIDs, i, i+1)
+}
+
+// RemoveIncomplete implements filehost.Mattermost.
+func (m *Mattermost) RemoveIncomplete(_ context.Context, post filehost.Post, _ time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, id := range slices.Clone(m.postIDs) {
+		found := m.posts[slices.Index(m.postIDs, id)]
+		ours := slices.ContainsFunc(found.FileIDs, func(file string) bool { return slices.Contains(post.FileIDs, file) })
+		lacks := slices.ContainsFunc(found.FileIDs, func(file string) bool { return m.postOf[file] != id })
+		if ours && lacks && found.UserID == post.UserID {
+			m.remove(id)
+		}
+	}
+	return nil
 }
 
 // CheckUploads implements filehost.Mattermost.
