@@ -34,7 +34,9 @@ func TestCheck(t *testing.T) {
 		remedy string
 	}{
 		"Nextcloud, renamed":          {"nextcloud", status{200, nil, nextcloud}, filehost.Internal, ""},
-		"OpenCloud":                   {"owncloud", status{200, nil, opencloud}, filehost.Internal, ""},
+		"OpenCloud":                   {"opencloud", status{200, nil, opencloud}, filehost.Internal, ""},
+		"OpenCloud as ownCloud":       {"owncloud", status{200, nil, opencloud}, filehost.NotConfigured, "choose what it is as “Kind of file host”"},
+		"Nextcloud as OpenCloud":      {"opencloud", status{200, nil, strings.Replace(nextcloud, "Our Cloud", "Nextcloud", 1)}, filehost.NotConfigured, "choose what it is as “Kind of file host”"},
 		"OpenCloud as Nextcloud":      {"nextcloud", status{200, nil, opencloud}, filehost.NotConfigured, "choose what it is as “Kind of file host”"},
 		"Nextcloud as ownCloud":       {"owncloud", status{200, nil, strings.Replace(nextcloud, "Our Cloud", "Nextcloud", 1)}, filehost.NotConfigured, "choose what it is as “Kind of file host”"},
 		"maintenance, told":           {"nextcloud", status{200, nil, strings.Replace(nextcloud, `"maintenance":false`, `"maintenance":true`, 1)}, filehost.Maintenance, "maintenance"},

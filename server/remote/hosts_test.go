@@ -59,7 +59,7 @@ func TestListNextcloudAsRecorded(t *testing.T) {
 
 func TestListOpenCloudAsRecorded(t *testing.T) {
 	const space = "07302767-15ee-4f0c-9237-19615a2d2d30$b1f74ec4-dd7e-11ef-a543-03775734d0f7"
-	client := serve(t, "owncloud", "/dav/spaces/"+space, answer(recording(t, "opencloud-folder")))
+	client := serve(t, "opencloud", "/dav/spaces/"+space, answer(recording(t, "opencloud-folder")))
 	client.profile.davRoot = nil // the recording is of a space, not of a home
 
 	folder, entries, err := list(t.Context(), client, filehost.Root)
@@ -212,8 +212,8 @@ func TestPermissions(t *testing.T) {
 		"Nextcloud, read only":           {"nextcloud", "SG", list(filehost.Read)},
 		"Nextcloud, upload only":         {"nextcloud", "SCK", list(filehost.Create)},
 		"Nextcloud, nothing":             {"nextcloud", "", list()},
-		"OpenCloud file":                 {"owncloud", "RDNVWZP", ownedFile},
-		"OpenCloud, look but don't take": {"owncloud", "X", list()},
+		"OpenCloud file":                 {"opencloud", "RDNVWZP", ownedFile},
+		"OpenCloud, look but don't take": {"opencloud", "X", list()},
 		"ownCloud, read only":            {"owncloud", "S", list(filehost.Read)},
 		"plain WebDAV that says so":      {"webdav", "G", all},
 	}

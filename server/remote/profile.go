@@ -65,14 +65,27 @@ var profiles = map[string]profile{
 			resourceType, contentLength, contentType, lastModified, etag,
 			ocSize, ocPermissions, ocFavorite, ocShareTypes, ocPrivateLink,
 		},
-		alwaysETag:  true,
-		etagHeaders: []string{"OC-ETag", "ETag"},
-		// No letter says that an entry can be read. X stands for one that may be looked at, but not downloaded.
-		permissions:   append([]permission{{letter: "X", inverted: true, grants: filehost.Read}}, ocLetters...),
+		alwaysETag:    true,
+		etagHeaders:   []string{"OC-ETag", "ETag"},
+		permissions:   unlessViewOnly,
 		silent:        []filehost.Permission{filehost.Read},
 		accountPath:   "/ocs/v2.php/cloud/user?format=json",
 		statusPath:    "/status.php",
-		otherProducts: []string{"Nextcloud"},
+		otherProducts: []string{"Nextcloud", "Infinite Scale", "OpenCloud"},
+		capabilities:  filehost.Capabilities{ChangeDetection: true},
+	},
+	// OpenCloud, and ownCloud Infinite Scale that it comes from. They heed neither If-Match nor If-None-Match.
+	"opencloud": {
+		davRoot: []string{"remote.php", "dav", "files", userSegment}, // the personal space, by the user's name
+		properties: []property{
+			resourceType, contentLength, contentType, lastModified, etag, ocSize, ocPermissions, ocShareTypes, ocPrivateLink,
+		},
+		etagHeaders:   []string{"OC-ETag", "ETag"},
+		permissions:   unlessViewOnly,
+		silent:        []filehost.Permission{filehost.Read},
+		accountPath:   "/ocs/v2.php/cloud/user?format=json",
+		statusPath:    "/status.php",
+		otherProducts: []string{"Nextcloud", "ownCloud"},
 		capabilities:  filehost.Capabilities{ChangeDetection: true},
 	},
 	"webdav": {
@@ -90,6 +103,10 @@ var ocLetters = []permission{
 	{letter: "C", grants: filehost.Create},
 	{letter: "R", grants: filehost.Share},
 }
+
+// unlessViewOnly is for hosts of which no letter says that an entry can be read. X stands for one that may be looked at,
+// but not downloaded.
+var unlessViewOnly = append([]permission{{letter: "X", inverted: true, grants: filehost.Read}}, ocLetters...)
 
 // Kinds are the kinds of host that have a profile.
 func Kinds() []string { return slices.Sorted(maps.Keys(profiles)) }

@@ -104,7 +104,7 @@ func TestCredentialStaysAtTheHost(t *testing.T) {
 		t.Error("another server was called")
 	}))
 	t.Cleanup(elsewhere.Close)
-	for _, kind := range []string{"nextcloud", "owncloud", "webdav"} {
+	for _, kind := range []string{"nextcloud", "owncloud", "opencloud", "webdav"} {
 		client := serve(t, kind, "", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Location", elsewhere.URL+r.URL.Path)
 			w.WriteHeader(http.StatusTemporaryRedirect)
