@@ -212,6 +212,7 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, ciph
 			user, err := server.User(ctx, userID)
 			return user.Bot, err
 		},
+		Changed:  func() { recheck(filehost.CheckTokenEndpoint) },
 		Pending:  p.pending,
 		Lifetime: p.lifetime,
 		Node:     p.run.ID(),

@@ -5,58 +5,175 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"mime"
 	"net/http"
+	"net/url"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
 
-// CheckTokenEndpoint asks whether the sign-in server is there, with no grant and no credential, and whether it has
-// lately refused the plugin itself. The error's Message is a remedy for the admin.
+// CheckTokenEndpoint asks whether the sign-in server is there, with no grant and no credential, and tells what the last
+// real exchange has shown of it. The error's Message is a remedy for the admin.
 func (s *Store) CheckTokenEndpoint(ctx context.Context) error {
-	ctx = filehost.AsProbe(ctx)
+	if s.provider == nil {
+		return nil
+	}
+	err := s.checkTokenEndpoint(filehost.AsProbe(ctx))
+	var failed *filehost.Error
+	var degraded *filehost.Degraded
 	switch {
-	case s.provider == nil:
-		return nil
-	case s.refused.Load():
-		return filehost.E(filehost.NotConfigured, clientRefusedMessage+" Enter those of its registration.", nil)
-	case s.provider.OAuth.Issuer != "":
-		if _, err := s.discover(ctx); err != nil {
-			return s.endpointRemedy("OAuth issuer", err)
-		}
-		return nil
+	case errors.As(err, &degraded):
+		degraded.Remedy = capital(degraded.Remedy)
+	case errors.As(err, &failed):
+		failed.Message = capital(failed.Message)
 	}
-	if err := s.knock(ctx, s.provider.fixed.Token); err != nil {
-		return s.endpointRemedy("OAuth token URL", err)
-	}
-	return nil
+	return err
 }
 
-// knock takes any answer that is no server error: a token endpoint need not know the method.
-func (s *Store) knock(ctx context.Context, address string) error {
+// capital makes a text begin with a capital letter.
+func capital(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
+}
+
+func (s *Store) checkTokenEndpoint(ctx context.Context) error {
+	at, setting := s.provider.fixed.Token, s.tokenSetting()
+	if s.provider.OAuth.Issuer != "" {
+		found, err := s.discover(ctx)
+		if err != nil {
+			return cmp.Or(s.refusedRemedy(), s.discoveryRemedy(err))
+		}
+		at = cmp.Or(at, found.Token)
+	}
+	name := "the sign-in server (" + withoutQuery(at) + ")"
+	last, err := s.knock(ctx, at)
+	if err != nil {
+		return cmp.Or(s.refusedRemedy(), s.endpointRemedy(name, setting, err))
+	}
+	return cmp.Or(s.refusedRemedy(), s.answerRemedy(name, setting, last), s.exchangeRemedy(name, setting),
+		filehost.CheckClock(name, last.Header, s.config.Clock.Now()))
+}
+
+// refusedRemedy comes before all others: it is known, and the others may follow from it.
+func (s *Store) refusedRemedy() error {
+	s.exchanges.mu.Lock()
+	refused := s.exchanges.failed.refusesClient()
+	s.exchanges.mu.Unlock()
+	if !refused {
+		return nil
+	}
+	return s.exchangeRemedy("the sign-in server ("+s.provider.server+")", "")
+}
+
+// tokenSetting is the label of the setting that the token endpoint's address follows from.
+func (s *Store) tokenSetting() string {
+	switch {
+	case s.provider.OAuth.TokenURL != "":
+		return filehost.LabelOAuthTokenURL
+	case s.provider.OAuth.Issuer != "":
+		return filehost.LabelOAuthIssuer
+	}
+	return filehost.LabelHostURL
+}
+
+// knock asks for the head of the token endpoint, which need not know the method: it is enough that somebody answers.
+func (s *Store) knock(ctx context.Context, address string) (*http.Response, error) {
 	ctx, cancel := s.withTimeout(ctx, callLimit)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodHead, address, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	response, err := s.config.Client.Do(request)
 	if err != nil {
-		return callFailed(ctx, err)
+		return nil, callFailed(ctx, err)
 	}
-	_ = response.Body.Close()
-	if response.StatusCode >= http.StatusInternalServerError {
-		return fmt.Errorf("the server answered %d", response.StatusCode)
+	return response, response.Body.Close()
+}
+
+// answerRemedy judges the answer to a knock. One that a token endpoint could give is none of the admin's concern; neither
+// is any of one that has answered real exchanges.
+func (s *Store) answerRemedy(name, setting string, last *http.Response) error {
+	status := last.StatusCode
+	kind, _, _ := mime.ParseMediaType(last.Header.Get("Content-Type"))
+	seen := fmt.Errorf("the server answered %d", status)
+	warn := func(format string, more ...any) error {
+		if s.proven() {
+			return nil
+		}
+		return &filehost.Degraded{Err: seen, Remedy: fmt.Sprintf("%s "+format+" If sign-ins fail, correct “%s” in the plugin's settings.", append(append([]any{name}, more...), setting)...)}
+	}
+	switch {
+	case status == http.StatusTooManyRequests:
+		return throttledRemedy(name, seen)
+	case status == http.StatusServiceUnavailable && last.Header.Get("X-Nextcloud-Maintenance-Mode") == "1":
+		return filehost.E(filehost.Maintenance, name+" is in maintenance: wait until it ends, or end it there.", seen)
+	case status >= http.StatusInternalServerError && status != http.StatusNotImplemented:
+		return filehost.E(filehost.HostUnavailable, fmt.Sprintf("%s answers with an error of its own (%d): look into its log, and that of the proxy before it.", name, status), seen)
+	case status == http.StatusProxyAuthRequired:
+		return filehost.E(filehost.HostUnavailable, fmt.Sprintf("A proxy between Mattermost and %s wants a sign-in (%d); the plugin signs in at none: let the Mattermost server's machine reach the server without it.", name, status), seen)
+	case status/100 == 3:
+		return warn("redirects (%d) to %s, and redirects are not followed.", status, whereTo(last))
+	case status == http.StatusNotFound, status == http.StatusGone:
+		return warn("seems to have nothing at this address (%d).", status)
+	case status == http.StatusOK && kind == "text/html":
+		return warn("shows a web page at this address, which a token endpoint does not.")
 	}
 	return nil
 }
 
-func (s *Store) endpointRemedy(setting string, cause error) error {
-	message := "The sign-in server does not answer as it should; check the " + setting + ", and whether the Mattermost server can reach it."
+// whereTo is where a redirect leads, without its query, which could hold anything.
+func whereTo(response *http.Response) string {
+	target, err := response.Location()
+	if err != nil {
+		return "nowhere"
+	}
+	return fmt.Sprintf("%.200s", withoutQuery(target.String()))
+}
+
+// withoutQuery is an address as an admin may read it.
+func withoutQuery(address string) string {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return "an address that can't be read"
+	}
+	return (&url.URL{Scheme: parsed.Scheme, Host: parsed.Host, Path: parsed.Path}).String()
+}
+
+// endpointRemedy is the error for a server that gave no answer.
+func (s *Store) endpointRemedy(name, setting string, cause error) error {
+	message := name + " gives no answer that can be read: check “" + setting + "” in the plugin's settings, that the server runs, and its log."
 	var unreachable interface {
 		Remedy(name, setting string) string
 	}
-	if errors.As(cause, &unreachable) {
-		message = cmp.Or(unreachable.Remedy("the sign-in server", setting), message)
+	switch {
+	case errors.As(cause, &unreachable) && unreachable.Remedy(name, setting) != "":
+		message = unreachable.Remedy(name, setting)
+	case errors.Is(cause, context.DeadlineExceeded):
+		message = name + " does not answer in time: check that it is switched on and not overloaded, and that no firewall or proxy holds the connection back."
 	}
 	return filehost.E(filehost.HostUnavailable, message, cause)
+}
+
+// discoveryRemedy is the error for metadata that can't be had.
+func (s *Store) discoveryRemedy(cause error) error {
+	name := "the sign-in server (" + s.provider.OAuth.Issuer + ")"
+	var status statusError
+	var unacceptable *metadataError
+	correct := "correct “" + filehost.LabelOAuthIssuer + "” in the plugin's settings"
+	switch {
+	case errors.As(cause, &unacceptable):
+		return filehost.E(filehost.HostUnavailable, name+" publishes metadata that can't be used: "+unacceptable.why+". Correct “"+filehost.LabelOAuthIssuer+"” in the plugin's settings, or the server's own configuration.", cause)
+	case errors.Is(cause, errNoDocument):
+		return filehost.E(filehost.HostUnavailable, name+" publishes no metadata below that address (404 at /.well-known/openid-configuration): "+correct+", which is the address without the part from /.well-known on.", cause)
+	case errors.Is(cause, errNotMetadata):
+		return filehost.E(filehost.HostUnavailable, name+" answers with something else than its metadata, such as a web page: "+correct+", or let the Mattermost server pass the page to sign in at.", cause)
+	case errors.As(cause, &status) && status/100 == 5:
+		return filehost.E(filehost.HostUnavailable, fmt.Sprintf("%s answers with an error of its own (%d): look into its log, and that of the proxy before it.", name, int(status)), cause)
+	case errors.As(cause, &status):
+		return filehost.E(filehost.HostUnavailable, fmt.Sprintf("%s does not show its metadata (%d): %s, or let the Mattermost server pass.", name, int(status), correct), cause)
+	}
+	return s.endpointRemedy(name, filehost.LabelOAuthIssuer, cause)
 }

@@ -45,9 +45,9 @@ func TestATokenEndpointThatIsNotThereHasARemedy(t *testing.T) {
 		transport http.RoundTripper
 		remedy    string
 	}{
-		"a server error": {answers(502), "check the OAuth"},
-		"no connection":  {fails(errors.New("refused")), "check the OAuth"},
-		"too slow":       {fails(context.DeadlineExceeded), "check the OAuth"},
+		"a server error":       {answers(502), "answers with an error of its own (502)"},
+		"something unforeseen": {fails(errors.New("refused")), "gives no answer that can be read: check “OAuth "},
+		"too slow":             {fails(context.DeadlineExceeded), "does not answer in time"},
 	}
 	for name, test := range tests {
 		for _, setting := range []string{"issuer", "token URL"} {
@@ -55,7 +55,8 @@ func TestATokenEndpointThatIsNotThereHasARemedy(t *testing.T) {
 				w := newWorld(t)
 				node := w.node(func(c *Config) {
 					c.Client = &http.Client{Transport: test.transport}
-					if setting == "issuer" {
+					if c.OAuth.TokenURL = w.server.URL + tokenPath; setting == "issuer" {
+						c.OAuth.TokenURL = ""
 						w.byIssuer(c)
 					}
 				})
@@ -76,8 +77,8 @@ func TestASignInServerThatCannotBeReachedHasTheRemediesOfTheWayOut(t *testing.T)
 	t.Cleanup(secure.Close)
 	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	for remedy, allowed := range map[string][]netip.Prefix{
-		"The address of the sign-in server, 127.0.0.1, is blocked":           nil,
-		"The certificate of the sign-in server comes from an authority that": loopback,
+		"has the address 127.0.0.1, which is not public":            nil,
+		"The certificate of the sign-in server (https://127.0.0.1:": loopback,
 	} {
 		w := newWorld(t)
 		client, err := outbound.New(outbound.Config{Allowed: allowed})
@@ -113,6 +114,9 @@ func TestASignInServerThatIsDownIsSparedAndTheCheckSaysWhenItIsBack(t *testing.T
 
 	require.Error(t, node.CheckTokenEndpoint(t.Context()))
 	w.server.set(func(s *signInServer) { s.fault = nil })
-	require.NoError(t, node.CheckTokenEndpoint(t.Context()))
+	var degraded *filehost.Degraded
+	require.ErrorAs(t, node.CheckTokenEndpoint(t.Context()), &degraded, "it is back, and has to prove it")
+	require.Contains(t, degraded.Remedy, "answered the last sign-in with an error of its own (502)")
 	w.credential(node, ann)
+	require.NoError(t, node.CheckTokenEndpoint(t.Context()))
 }

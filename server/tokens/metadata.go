@@ -124,8 +124,24 @@ func rfc8414URL(issuer string) string {
 	return parsed.String()
 }
 
-// errNoDocument means that the server answered that there is no such document.
-var errNoDocument = errors.New("no metadata there")
+var (
+	// errNoDocument means that the server answered that there is no such document.
+	errNoDocument = errors.New("no metadata there")
+	// errNotMetadata stands for the decoder's own words, which could quote the answer.
+	errNotMetadata = errors.New("the answer is not the JSON expected")
+)
+
+// statusError is the cause of a call that was answered with a status that is not the one hoped for.
+type statusError int
+
+// Error implements error.
+func (e statusError) Error() string { return fmt.Sprintf("the server answered %d", int(e)) }
+
+// metadataError says what is wrong with metadata that came.
+type metadataError struct{ why string }
+
+// Error implements error.
+func (e *metadataError) Error() string { return e.why }
 
 func (s *Store) readMetadata(ctx context.Context, address string) (metadata, error) {
 	var found metadata
@@ -154,10 +170,10 @@ func (s *Store) getJSON(ctx context.Context, address string, bearer filehost.Sec
 	case response.StatusCode == http.StatusNotFound:
 		return errNoDocument
 	case response.StatusCode != http.StatusOK:
-		return fmt.Errorf("the server answered %d", response.StatusCode)
+		return statusError(response.StatusCode)
 	}
 	if json.NewDecoder(io.LimitReader(response.Body, answerLimit)).Decode(into) != nil {
-		return errors.New("the answer is not the JSON expected") // the decoder's own words could quote the answer
+		return errNotMetadata
 	}
 	return nil
 }
@@ -165,7 +181,7 @@ func (s *Store) getJSON(ctx context.Context, address string, bearer filehost.Sec
 // accept tells whether metadata may be used.
 func (p *provider) accept(found metadata) error {
 	if found.Issuer != p.OAuth.Issuer { // compared as they are (RFC 8414 3.3)
-		return fmt.Errorf("the metadata is of the issuer %.200q, not of %q", found.Issuer, p.OAuth.Issuer)
+		return &metadataError{fmt.Sprintf("the metadata is of the issuer %.200q, not of %q", found.Issuer, p.OAuth.Issuer)}
 	}
 	required := map[string]string{
 		"authorization_endpoint": cmp.Or(p.fixed.Authorize, found.Authorize),
@@ -173,12 +189,12 @@ func (p *provider) accept(found metadata) error {
 	}
 	for name, address := range required {
 		if reason := p.rule.refusal(address); reason != "" {
-			return fmt.Errorf("the %s of the metadata %s", name, reason)
+			return &metadataError{fmt.Sprintf("the %s of the metadata %s", name, reason)}
 		}
 	}
 	for name, address := range map[string]string{"revocation_endpoint": found.Revocation, "userinfo_endpoint": found.UserInfo} {
 		if reason := p.rule.refusal(address); address != "" && reason != "" {
-			return fmt.Errorf("the %s of the metadata %s", name, reason)
+			return &metadataError{fmt.Sprintf("the %s of the metadata %s", name, reason)}
 		}
 	}
 	return nil

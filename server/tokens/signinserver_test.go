@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // signInServer is a strict OAuth 2.0 server: codes and refresh tokens work once, S256 is required, a refresh kills the
@@ -31,6 +32,7 @@ type signInServer struct {
 	metadata     map[string]any // published when not nil
 	fault        http.HandlerFunc
 	beforeToken  func() // runs while a token request is under way
+	clock        func() time.Time
 
 	tokenRequests int
 	requests      []string // method and path of each
@@ -48,7 +50,7 @@ func newSignInServer(t *testing.T) *signInServer {
 	server := &signInServer{
 		codes: map[string]url.Values{}, tokens: map[string]bool{},
 		clientID: "mattermost", clientSecret: "canary-client-secret", secretInBody: true, usedUp: "invalid_request",
-		answer: map[string]any{"expires_in": 3600, "user_id": "alice"},
+		answer: map[string]any{"expires_in": 3600, "user_id": "alice"}, clock: time.Now,
 	}
 	server.Server = httptest.NewServer(http.HandlerFunc(server.serve))
 	t.Cleanup(server.Close)
@@ -57,6 +59,7 @@ func newSignInServer(t *testing.T) *signInServer {
 
 func (s *signInServer) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
+	w.Header().Set("Date", s.clock().UTC().Format(http.TimeFormat))
 	s.requests = append(s.requests, r.Method+" "+r.URL.Path)
 	isToken := r.URL.Path == tokenPath && r.Method == http.MethodPost
 	if isToken {
@@ -79,6 +82,8 @@ func (s *signInServer) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case isToken:
 		s.serveToken(w, r)
+	case r.URL.Path == tokenPath:
+		w.WriteHeader(http.StatusMethodNotAllowed)
 	case r.URL.Path == "/revoke":
 		_ = r.ParseForm()
 		s.revoked = append(s.revoked, r.PostForm.Get("token_type_hint"))

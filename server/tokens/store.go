@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -65,6 +64,8 @@ type Config struct {
 	Node     string          // names this process among the nodes
 	Clock    clockwork.Clock
 	Log      *slog.Logger // nil = discard
+	// Changed is called when CheckTokenEndpoint has another story to tell of the last exchange. nil = nobody asks.
+	Changed func()
 }
 
 // Store implements filehost.Tokens and filehost.Connections for one host. It is safe for concurrent use.
@@ -73,8 +74,9 @@ type Store struct {
 	provider *provider
 	flights  singleflight.Group
 	used     lastUses
-	refused  atomic.Bool // the sign-in server's last word on the client was no
 	rest     rest
+
+	exchanges exchanges
 }
 
 var (
@@ -87,6 +89,9 @@ var (
 func New(config Config) (*Store, error) {
 	if config.Log == nil {
 		config.Log = slog.New(slog.DiscardHandler)
+	}
+	if config.Changed == nil {
+		config.Changed = func() {}
 	}
 	client := *config.Client
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

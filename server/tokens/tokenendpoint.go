@@ -92,12 +92,16 @@ func (s *Store) askTokens(ctx context.Context, call func(context.Context) (*oaut
 	ctx, cancel := s.withTimeout(ctx, exchangeLimit)
 	defer cancel()
 	token, err := call(context.WithValue(ctx, oauth2.HTTPClient, s.config.Client))
-	if err != nil {
-		return issued{}, s.tokenCallFailed(ctx, err)
+	var failed *tokenError
+	switch {
+	case err != nil:
+		failed = s.tokenCallFailed(ctx, err)
+	case !strings.EqualFold(token.Type(), string(filehost.Bearer)) || !sendable(token.AccessToken):
+		failed = &tokenError{Err: fmt.Errorf("%w: the token is not one that can be used as a bearer token", errUnreadable)}
 	}
-	s.refused.Store(false)
-	if !strings.EqualFold(token.Type(), string(filehost.Bearer)) || !sendable(token.AccessToken) {
-		return issued{}, &tokenError{Err: errors.New("the token is not one that can be used as a bearer token")}
+	s.noteExchange(failed)
+	if failed != nil {
+		return issued{}, failed
 	}
 	result := issued{
 		AccessToken:  filehost.NewSecret(token.AccessToken),
@@ -114,7 +118,7 @@ func (s *Store) askTokens(ctx context.Context, call func(context.Context) (*oaut
 }
 
 // tokenCallFailed strips a library's error, which holds the whole answer, to what may be known of it.
-func (s *Store) tokenCallFailed(ctx context.Context, err error) error {
+func (s *Store) tokenCallFailed(ctx context.Context, err error) *tokenError {
 	var answer *oauth2.RetrieveError
 	var transport *url.Error
 	switch {
@@ -125,15 +129,12 @@ func (s *Store) tokenCallFailed(ctx context.Context, err error) error {
 		if judged && slices.Contains(tokenErrorCodes, answer.ErrorCode) {
 			failed.Code = answer.ErrorCode
 		}
-		if clientRefused(failed) && s.refused.CompareAndSwap(false, true) {
-			s.config.Log.Error(clientRefusedMessage, "host", s.config.Host.ID, "code", failed.Code)
-		}
 		s.restAfter(failed)
 		return failed
 	case errors.As(err, &transport):
 		return &tokenError{Err: callFailed(ctx, err)}
 	}
-	return &tokenError{Err: errors.New("the answer can't be read")}
+	return &tokenError{Err: errUnreadable}
 }
 
 const clientRefusedMessage = "The sign-in server refused the plugin's client id or secret."
@@ -147,12 +148,34 @@ func callFailed(ctx context.Context, err error) error {
 	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
 		return fmt.Errorf("no answer in time: %w", context.DeadlineExceeded)
 	case errors.As(err, &transport) && quotes(transport.Err):
-		return errors.New("the answer is not one of HTTP")
+		return newWordless(transport.Err)
 	case errors.As(err, &transport):
 		return transport.Err
 	}
 	return err
 }
+
+// wordless stands for an error whose words, and those of its causes, repeat what the server has sent. What an admin can do
+// about it is kept.
+type wordless struct {
+	remedy func(name, setting string) string
+}
+
+func newWordless(err error) *wordless {
+	var unreachable interface {
+		Remedy(name, setting string) string
+	}
+	if errors.As(err, &unreachable) {
+		return &wordless{unreachable.Remedy}
+	}
+	return &wordless{func(string, string) string { return "" }}
+}
+
+// Error implements error.
+func (*wordless) Error() string { return "the answer is not one of HTTP" }
+
+// Remedy says what the error itself would.
+func (w *wordless) Remedy(name, setting string) string { return w.remedy(name, setting) }
 
 // quotes tells whether the transport's error repeats what the server has sent, which may be what it was sent itself.
 func quotes(err error) bool {

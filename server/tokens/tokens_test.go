@@ -50,6 +50,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	clock := clockwork.NewFakeClock()
 	server := newSignInServer(t)
+	server.set(func(s *signInServer) { s.clock = clock.Now })
 	base, err := url.Parse(server.URL)
 	require.NoError(t, err)
 	w := &world{
