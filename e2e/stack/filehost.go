@@ -34,9 +34,6 @@ func starter[H hosts.Host](start func(context.Context, hosts.Config) (H, error))
 }
 
 func startHost(ctx context.Context, name string, cfg hosts.Config) (hosts.Host, error) {
-	if name == "" {
-		name = "embedded"
-	}
 	start, ok := fileHosts[name]
 	if !ok {
 		return nil, fmt.Errorf("no file host %q; there are %q", name, Hosts())

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/api"
@@ -59,8 +58,11 @@ func OpenSignIn(ctx context.Context, browser *http.Client, authorizeURL string) 
 		return "", err
 	}
 	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK || !strings.HasSuffix(response.Request.URL.Path, "/login") {
-		body, _ := io.ReadAll(io.LimitReader(response.Body, 4<<10))
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxPageBytes))
+	if err != nil {
+		return "", err
+	}
+	if _, err := readForm(body); err != nil || response.StatusCode != http.StatusOK {
 		return "", fmt.Errorf("no sign-in form at %s: %s %s", response.Request.URL, response.Status, body)
 	}
 	return response.Request.URL.String(), nil
@@ -69,16 +71,24 @@ func OpenSignIn(ctx context.Context, browser *http.Client, authorizeURL string) 
 // SubmitSignIn fills the form at the address that OpenSignIn gave and follows all redirects that
 // browser follows.
 func SubmitSignIn(ctx context.Context, browser *http.Client, form, hostUser string) (*http.Response, error) {
-	at, err := url.Parse(form)
+	page, err := http.NewRequestWithContext(ctx, http.MethodGet, form, nil)
 	if err != nil {
 		return nil, err
 	}
-	fields := url.Values{
-		"request":  {at.Query().Get("request")},
-		"username": {hostUser},
-		"password": {HostPassword(hostUser)},
+	shown, err := browser.Do(page)
+	if err != nil {
+		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, form, strings.NewReader(fields.Encode()))
+	defer func() { _ = shown.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(shown.Body, maxPageBytes))
+	if err != nil {
+		return nil, err
+	}
+	fields, err := readForm(body)
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, form, strings.NewReader(fields.fill(hostUser).Encode()))
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,8 @@ type Config struct {
 	Bundle string
 	// Scanner says whether to install the plugin that reads every upload.
 	Scanner bool
-	// Host is the file host to start, one of Hosts; empty means the embedded one.
+	// Host is the file host to start, one of Hosts; empty means what FILEHOST_ATTACH_HOST says, or the
+	// embedded one.
 	Host string
 	// Tree writes the files of the host's user alice below the folder that it gets.
 	Tree func(dir string) error
@@ -95,6 +96,7 @@ type Stack struct {
 // Up brings everything up. What came up before a failure is stopped again.
 func Up(ctx context.Context, cfg Config) (*Stack, error) {
 	cfg.Version = cmp.Or(cfg.Version, os.Getenv("FILEHOST_ATTACH_MATTERMOST"), newest)
+	cfg.Host = cmp.Or(cfg.Host, os.Getenv("FILEHOST_ATTACH_HOST"), "embedded")
 	cfg.FileStore = cmp.Or(cfg.FileStore, os.Getenv("FILEHOST_ATTACH_FILESTORE"), "local")
 	if cfg.Say == nil {
 		cfg.Say = func(string) {}
