@@ -50,11 +50,13 @@ func appendNatural(text []byte, name string) []byte {
 			start++
 		}
 		length := i - start
-		text = append(text, '0'+byte(length/1000%10), '0'+byte(length/100%10), '0'+byte(length/10%10), '0'+byte(length%10))
+		text = append(text, digits[length/1000%10], digits[length/100%10], digits[length/10%10], digits[length%10])
 		text = append(text, name[start:i]...)
 	}
 	return text
 }
+
+const digits = "0123456789"
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 

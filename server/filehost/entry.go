@@ -1,6 +1,9 @@
 package filehost
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // EntryKind tells files from folders.
 type EntryKind string
@@ -24,7 +27,7 @@ const (
 	Share  Permission = "share"
 )
 
-// Entry is a file or a folder of the host, as the caller sees it.
+// Entry is a file or a folder of the host, as the caller sees it. What it points to is not to be changed.
 type Entry struct {
 	Path        Path
 	Kind        EntryKind
@@ -37,6 +40,12 @@ type Entry struct {
 	Shared      *bool // nil when the host doesn't say
 	Thumbnail   bool
 	WebURL      string // opens the entry in the host's own web interface; "" when there is none
+}
+
+// compact frees the texts of an entry from the memory that they share with the rest of the host's answer.
+func (e Entry) compact() Entry {
+	e.MIMEType, e.ETag, e.WebURL = strings.Clone(e.MIMEType), strings.Clone(e.ETag), strings.Clone(e.WebURL)
+	return e
 }
 
 // Links says what kinds of links the host gives out.

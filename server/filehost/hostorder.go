@@ -37,7 +37,7 @@ func (h *partsPage) add(entry Entry, next int) error {
 	switch {
 	case h.more || !h.listing.matches(entry):
 	case len(h.entries) < h.listing.Limit:
-		h.entries = append(h.entries, entry)
+		h.entries = append(h.entries, entry.compact())
 	default:
 		h.more, h.resume = true, next-1
 	}

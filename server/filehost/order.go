@@ -41,7 +41,7 @@ func (o *order) rank(entry Entry) ranked {
 }
 
 // keep makes a place valid for good.
-func (r ranked) keep() ranked { return ranked{r.entry, bytes.Clone(r.key)} }
+func (r ranked) keep() ranked { return ranked{r.entry.compact(), bytes.Clone(r.key)} }
 
 // compare is a total order: two entries of one folder are equal only if they have the same name.
 func (o *order) compare(a, b ranked) int {

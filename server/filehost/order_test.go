@@ -21,14 +21,14 @@ func FuzzCollation(f *testing.F) {
 	for c := range 256 {
 		f.Add(string([]byte{byte(c), 'A', byte(c)}))
 	}
-	digits, collator := regexp.MustCompile(`[0-9]+`), collate.New(language.Und, collate.IgnoreCase)
+	number, collator := regexp.MustCompile(`[0-9]+`), collate.New(language.Und, collate.IgnoreCase)
 	f.Fuzz(func(t *testing.T, name string) {
 		if len(name) > 9999 {
 			t.Skip("no name is so long")
 		}
-		text := digits.ReplaceAllStringFunc(name, func(number string) string {
-			number = strings.TrimLeft(number, "0")
-			return fmt.Sprintf("%04d%s", len(number), number)
+		text := number.ReplaceAllStringFunc(name, func(found string) string {
+			found = strings.TrimLeft(found, "0")
+			return fmt.Sprintf("%04d%s", len(found), found)
 		})
 		var buffer collate.Buffer
 		want := collator.KeyFromString(&buffer, text)

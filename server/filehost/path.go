@@ -51,11 +51,12 @@ func (p Path) Join(name string) (Path, bool) {
 func (p Path) append(name string) Path { return Path{p.segments + "/" + name} }
 
 func validName(name string) bool {
-	if name == "" || strings.ContainsRune(name, 0) {
+	if name == "" || strings.IndexByte(name, 0) >= 0 {
 		return false
 	}
-	for _, part := range strings.Split(name, `\`) {
-		if part == "." || part == ".." {
+	for more := true; more; {
+		var part string
+		if part, name, more = strings.Cut(name, `\`); part == "." || part == ".." {
 			return false
 		}
 	}
@@ -64,6 +65,12 @@ func validName(name string) bool {
 
 // IsRoot tells whether p is the user's top folder.
 func (p Path) IsRoot() bool { return p.segments == "" }
+
+// Len is the length of p in bytes, as the host has it, with a slash before each name.
+func (p Path) Len() int { return len(p.segments) }
+
+// Parent is the folder that p is in; the root's is the root.
+func (p Path) Parent() Path { return Path{p.segments[:max(0, strings.LastIndexByte(p.segments, '/'))]} }
 
 // Name is the last segment as the host has it; "" for the root.
 func (p Path) Name() string { return p.segments[strings.LastIndexByte(p.segments, '/')+1:] }

@@ -102,6 +102,7 @@ type Remote interface {
 	// List passes the entries of a folder to each, in the host's order, one by one as they arrive, and returns the folder
 	// itself. It stops at each's first error and returns it. It fails with InvalidRequest when path is no folder. A
 	// listing that ends early is an error, never a short listing, and so is one beyond what a client can hold (TooLarge).
+	// An entry's texts may share memory with all that the answer says of it: who keeps many entries copies them.
 	List(ctx context.Context, credential Credential, path Path, each func(Entry) error) (Entry, error)
 	// ListPart lists like List, but a part of the folder in the host's own order. It calls begin once, before the first
 	// entry. Where the host knows no parts, a part that begins a listing is the whole folder; else it never has more rows than

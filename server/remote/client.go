@@ -30,8 +30,10 @@ type Config struct {
 
 // Client is the client of one file host. It is safe for concurrent use.
 type Client struct {
-	host       filehost.Host
-	profile    profile
+	host    filehost.Host
+	profile profile
+	grants
+	webPage    webPage
 	base       filehost.Path // the path of the host's base URL
 	http       *http.Client
 	stallAfter time.Duration
@@ -61,9 +63,12 @@ func New(config Config) (*Client, error) {
 	if clock == nil {
 		clock = clockwork.NewRealClock()
 	}
+	profile := profileOf(config.Host.Kind)
 	return &Client{
 		host:       config.Host,
-		profile:    profileOf(config.Host.Kind),
+		profile:    profile,
+		grants:     newGrants(profile),
+		webPage:    newWebPage(config.Host.Origin(), base, profile.webPath),
 		base:       base,
 		http:       &client,
 		stallAfter: config.StallAfter,

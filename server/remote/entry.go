@@ -34,7 +34,7 @@ func (c *Client) entry(path filehost.Path, values *properties) (filehost.Entry, 
 		Path:        path,
 		Kind:        kind,
 		Size:        size,
-		Permissions: c.profile.granted(values),
+		Permissions: c.granted(values),
 		Favorite:    favoriteOf(values),
 		Shared:      sharedOf(values),
 		WebURL:      c.webURL(values),
@@ -82,8 +82,7 @@ func favoriteOf(values *properties) *bool {
 	if !told {
 		return nil
 	}
-	favorite := text == "1"
-	return &favorite
+	return truth(text == "1")
 }
 
 // sharedOf tells whether an entry is shared with the user or by him.
@@ -92,18 +91,34 @@ func sharedOf(values *properties) *bool {
 	if !with && !values.has(ocShareTypes) {
 		return nil
 	}
-	shared := strings.Contains(letters, "S") || values.elements(ocShareTypes)
-	return &shared
+	return truth(strings.Contains(letters, "S") || values.elements(ocShareTypes))
+}
+
+var yes, no = true, false
+
+// truth returns a pointer that all entries share.
+func truth(value bool) *bool {
+	if value {
+		return &yes
+	}
+	return &no
+}
+
+// webPage is the address of the page of an entry: before and after its id. Both are empty where there is none.
+type webPage struct{ before, after string }
+
+func newWebPage(origin string, base filehost.Path, segments []string) webPage {
+	if len(segments) == 0 {
+		return webPage{}
+	}
+	before, after, _ := strings.Cut(origin+base.Escaped()+"/"+strings.Join(segments, "/"), "{id}")
+	return webPage{before, after}
 }
 
 // webURL is the entry's page in the host's own web interface. A link of the host's making counts only within its origin.
 func (c *Client) webURL(values *properties) string {
-	if id, told := values.text(ocFileID); told && id != "" && len(id) <= maxIDBytes && len(c.profile.webPath) > 0 {
-		address := c.host.Origin() + c.base.Escaped()
-		for _, segment := range c.profile.webPath {
-			address += "/" + strings.ReplaceAll(segment, "{id}", url.PathEscape(id))
-		}
-		return address
+	if id, told := values.text(ocFileID); told && id != "" && len(id) <= maxIDBytes && c.webPage != (webPage{}) {
+		return c.webPage.before + url.PathEscape(id) + c.webPage.after
 	}
 	link, _ := values.text(ocPrivateLink)
 	if len(link) > maxLinkBytes {
@@ -112,7 +127,7 @@ func (c *Client) webURL(values *properties) string {
 	if parsed, err := url.Parse(link); err != nil || parsed.User != nil || filehost.OriginOf(parsed) != c.host.Origin() {
 		return ""
 	}
-	return strings.Clone(link) // of a text that may be longer
+	return link
 }
 
 // parseTime reads the date of a property or header (RFC 9110 5.6.7), and the form with +0000 that OpenCloud uses. Zero =
@@ -129,8 +144,14 @@ func parseTime(text string) time.Time {
 
 // mimeType is what the host declares, or else what the name's extension stands for.
 func mimeType(declared, name string) string {
-	if parsed, _, err := mime.ParseMediaType(declared); err == nil && len(parsed) <= maxMIMETypeBytes && strings.Contains(parsed, "/") {
-		return strings.Clone(parsed) // of a text that may be longer
+	if !isBareType(declared) {
+		parsed, _, err := mime.ParseMediaType(declared)
+		if declared = parsed; err != nil {
+			declared = ""
+		}
+	}
+	if len(declared) <= maxMIMETypeBytes && strings.Contains(declared, "/") {
+		return declared
 	}
 	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
 		if known, ok := mimeTypes[strings.ToLower(name[dot+1:])]; ok {
@@ -138,4 +159,20 @@ func mimeType(declared, name string) string {
 		}
 	}
 	return "application/octet-stream"
+}
+
+// isBareType tells whether a declared type is one in lower case without parameters, which nothing needs to be parsed of.
+func isBareType(declared string) bool {
+	slash := strings.IndexByte(declared, '/')
+	return slash > 0 && slash < len(declared)-1 && isBareToken(declared[:slash]) && isBareToken(declared[slash+1:])
+}
+
+// isBareToken takes most tokens (RFC 9110 5.6.2) without upper case.
+func isBareToken(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '.' && c != '+' && c != '_' {
+			return false
+		}
+	}
+	return true
 }

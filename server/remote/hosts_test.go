@@ -17,7 +17,6 @@ import (
 const awkward = "Ärger & #1 +%.txt"
 
 var (
-	no          = false
 	all         = []filehost.Permission{filehost.Read, filehost.Write, filehost.Delete, filehost.Rename, filehost.Create}
 	ownedFile   = []filehost.Permission{filehost.Read, filehost.Write, filehost.Delete, filehost.Rename, filehost.Share}
 	ownedFolder = []filehost.Permission{filehost.Read, filehost.Delete, filehost.Rename, filehost.Create, filehost.Share}
@@ -220,10 +219,10 @@ func TestPermissions(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			values := told(map[property]string{ocPermissions: c.letters})
-			assert.Equal(t, c.want, profileOf(c.kind).granted(values))
+			assert.Equal(t, c.want, newGrants(profileOf(c.kind)).granted(values))
 		})
 	}
-	assert.Equal(t, list(filehost.Read), profileOf("nextcloud").granted(&properties{}))
+	assert.Equal(t, list(filehost.Read), newGrants(profileOf("nextcloud")).granted(&properties{}))
 }
 
 func TestAShareToLookAtIsNotReadable(t *testing.T) {
@@ -233,7 +232,7 @@ func TestAShareToLookAtIsNotReadable(t *testing.T) {
 		`[{"scope":"other","key":"download","value":false}]`:       true,
 		`[]`: true, ``: true, `nonsense`: true,
 	} {
-		granted := profileOf("nextcloud").granted(told(map[property]string{ocPermissions: "SGDN", ncShareAttributes: attributes}))
+		granted := newGrants(profileOf("nextcloud")).granted(told(map[property]string{ocPermissions: "SGDN", ncShareAttributes: attributes}))
 		assert.Equal(t, readable, slices.Contains(granted, filehost.Read), attributes)
 	}
 }

@@ -79,6 +79,40 @@ func (t tree) path(href string) (filehost.Path, error) {
 	return within(segments[len(top):])
 }
 
+// hrefs reads the hrefs of one answer. Nearly all of a listing's begin alike: what that beginning stands for is read once.
+type hrefs struct {
+	tree   tree
+	before string // of an href, up to and with the last slash before the name
+	folder filehost.Path
+}
+
+// path is tree.path.
+func (h *hrefs) path(href string) (filehost.Path, error) {
+	href = strings.TrimSpace(href)
+	slash := strings.LastIndexByte(strings.TrimSuffix(href, "/"), '/')
+	before, escaped := href[:slash+1], strings.TrimSuffix(href[slash+1:], "/")
+	if before == "" || before != h.before || escaped == "" || len(href) > maxHrefBytes {
+		return h.first(href)
+	}
+	name, err := url.PathUnescape(escaped)
+	if err != nil || len(name) > maxNameBytes || h.folder.Len()+len("/")+len(name) > filehost.MaxPathBytes {
+		return h.tree.path(href)
+	}
+	if path, ok := h.folder.Join(name); ok {
+		return path, nil
+	}
+	return h.tree.path(href)
+}
+
+// first reads an href whose beginning is a new one.
+func (h *hrefs) first(href string) (filehost.Path, error) {
+	path, err := h.tree.path(href)
+	if slash := strings.LastIndexByte(strings.TrimSuffix(href, "/"), '/'); err == nil && !path.IsRoot() && strings.HasPrefix(href, "/") {
+		h.before, h.folder = strings.Clone(href[:slash+1]), path.Parent()
+	}
+	return path, err
+}
+
 // within joins the names below the user's top folder, if an entry may be so long.
 func within(segments []string) (filehost.Path, error) {
 	length := 0
@@ -133,6 +167,12 @@ const (
 
 // relate compares names as Unicode says they are equal (NFC): a host on macOS answers in another form than it was asked.
 func relate(entry, folder filehost.Path) relation {
+	switch {
+	case entry == folder:
+		return self
+	case entry.Parent() == folder:
+		return child
+	}
 	names, parents := entry.Segments(), folder.Segments()
 	if len(names) < len(parents) {
 		return stranger

@@ -1,7 +1,9 @@
 package remote
 
 import (
+	"errors"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -130,5 +132,29 @@ func FuzzHref(f *testing.F) {
 		again, err := tree.path(address.EscapedPath())
 		require.NoError(t, err)
 		assert.Equal(t, found, again, "the address of an entry leads back to it")
+	})
+}
+
+// FuzzHrefs holds the reading of an href that begins like another one to the reading of it alone.
+func FuzzHrefs(f *testing.F) {
+	long := strings.Repeat("n", maxNameBytes+1)
+	for _, pair := range [][2]string{
+		{"/dav/a/b", "/dav/a/c"}, {"/dav/a/b", "/dav/a/%C3%84/"}, {"/dav/a", "/dav/%2e%2e"}, {"/dav/a", "/dav/b%2Fc"},
+		{"/dav/a", "/dav/%zz"}, {"/dav/a", "/dav/ b \n"}, {"/dav/a", "/dav//"}, {"/dav/a", "/dav/" + long}, {"/dav/", "/dav/a"},
+		{" /dav/a", " /dav/b"}, {"http://h/dav/a", "http://h/dav/b"}, {"/other/a", "/other/b"}, {"/\x00", "0"}, {"/d%61v/a", "/d%61v/b"},
+		{"/dav" + strings.Repeat("/"+long[:1000], 4) + "/n", "/dav" + strings.Repeat("/"+long[:1000], 4) + "/" + long[:200]},
+	} {
+		f.Add(pair[0], pair[1])
+	}
+	f.Fuzz(func(t *testing.T, first, second string) {
+		tree := treeAt(t, "http://127.0.0.1", "/dav")
+		read := hrefs{tree: tree}
+		for _, href := range []string{first, second, first} {
+			want, wantErr := tree.path(href)
+			got, err := read.path(href)
+			assert.Equal(t, want, got, "%q", href)
+			assert.Equal(t, wantErr == nil, err == nil, "%q: %v, %v", href, wantErr, err)
+			assert.Equal(t, errors.Is(wantErr, errTooLong), errors.Is(err, errTooLong), "%q", href)
+		}
 	})
 }

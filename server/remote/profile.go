@@ -18,7 +18,7 @@ type profile struct {
 	properties    []property   // asked for of each entry
 	alwaysETag    bool         // an entry without ETag is one that the host hides
 	etagHeaders   []string     // where an answer to GET has its ETag, the best first
-	permissions   []permission // of the letters in oc:permissions, in the order of filehost.Entry
+	permissions   []permission // of the letters in oc:permissions, in the order of filehost.Entry; a handful
 	silent        []filehost.Permission
 	webPath       []string // opens an entry, below the base URL; {id} is its oc:fileid
 	accountPath   string   // tells the user's id, below the base URL, as OCS does; "" = the host can't
@@ -118,28 +118,48 @@ func profileOf(kind string) profile {
 	return profiles["webdav"]
 }
 
-// granted reads oc:permissions. A host that doesn't tell leaves it to the attempt.
-func (p profile) granted(values *properties) []filehost.Permission {
-	letters, told := values.text(ocPermissions)
-	if !told || len(p.permissions) == 0 {
-		return slices.Clone(p.silent)
-	}
-	list := []filehost.Permission{}
-	for _, permission := range p.permissions {
-		if strings.Contains(letters, permission.letter) != permission.inverted {
-			list = append(list, permission.grants)
+// grants are the permissions of a host's entries, one list for each set of those that oc:permissions can grant: entries
+// share them.
+type grants struct {
+	profile profile
+	lists   [][]filehost.Permission // by the bits of those in profile.permissions that are granted
+}
+
+func newGrants(p profile) grants {
+	g := grants{p, make([][]filehost.Permission, 1<<len(p.permissions))}
+	for set := range g.lists {
+		g.lists[set] = []filehost.Permission{}
+		for i, permission := range p.permissions {
+			if set&(1<<i) != 0 {
+				g.lists[set] = append(g.lists[set], permission.grants)
+			}
 		}
 	}
-	if viewOnly(values) {
-		list = slices.DeleteFunc(list, func(granted filehost.Permission) bool { return granted == filehost.Read })
+	return g
+}
+
+// granted reads oc:permissions. A host that doesn't tell leaves it to the attempt.
+func (g grants) granted(values *properties) []filehost.Permission {
+	letters, told := values.text(ocPermissions)
+	if !told || len(g.profile.permissions) == 0 {
+		return g.profile.silent
 	}
-	return list
+	set, hidden := 0, viewOnly(values)
+	for i, permission := range g.profile.permissions {
+		if strings.Contains(letters, permission.letter) != permission.inverted && (!hidden || permission.grants != filehost.Read) {
+			set |= 1 << i
+		}
+	}
+	return g.lists[set]
 }
 
 // viewOnly tells whether an entry is shared to be looked at and not to be downloaded. Nextcloud gives its bytes out all the
 // same and leaves it to the client to heed that.
 func viewOnly(values *properties) bool {
 	text, _ := values.text(ncShareAttributes)
+	if text == "" || text == "[]" {
+		return false
+	}
 	var attributes []struct {
 		Scope string `json:"scope"`
 		Key   string `json:"key"`

@@ -90,6 +90,7 @@ func (c *Client) ask(ctx context.Context, ask propfind) (*http.Response, error) 
 }
 
 func (c *Client) readAnswer(answer *multistatus, tree tree, each func(found) error) error {
+	hrefs := hrefs{tree: tree}
 	for {
 		entry, err := answer.next()
 		if errors.Is(err, io.EOF) {
@@ -99,7 +100,7 @@ func (c *Client) readAnswer(answer *multistatus, tree tree, each func(found) err
 			return c.unreadable(err)
 		}
 		for _, href := range entry.hrefs {
-			path, err := tree.path(href)
+			path, err := hrefs.path(href)
 			if err != nil {
 				return c.misnamed(err)
 			}

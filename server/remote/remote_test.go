@@ -49,7 +49,7 @@ func serve(t *testing.T, kind, base string, handler http.HandlerFunc) *Client {
 }
 
 // clientOf makes a client of the host at address, and fills in what config leaves out.
-func clientOf(t *testing.T, address string, config Config) *Client {
+func clientOf(t testing.TB, address string, config Config) *Client {
 	t.Helper()
 	parsed, err := url.Parse(address)
 	require.NoError(t, err)

@@ -1,0 +1,87 @@
+package remote
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// nextcloudFile is what Nextcloud says of a file.
+func nextcloudFile(i int) (href string, values *properties) {
+	return fmt.Sprintf("/remote.php/dav/files/alice/Reports/Quarterly%%20report%%20%d.pdf", i), told(map[property]string{
+		resourceType: "", contentLength: "109285", contentType: "application/pdf", lastModified: "Fri, 20 Nov 2026 17:52:53 GMT",
+		etag: `"2af4ac4ec19eeec7f51f8e34723fbfa6"`, ocSize: "109285", ocPermissions: "RGDNVW", ocFileID: "4711", ocFavorite: "0",
+		ocShareTypes: "", ncShareAttributes: "[]",
+	})
+}
+
+// makeEntry is what happens with each entry after the answer has been read.
+func makeEntry(t testing.TB, listing *listing, hrefs *hrefs, href string, values *properties) {
+	path, err := hrefs.path(href)
+	if err == nil {
+		err = listing.add(found{path: path, values: values})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func entryMaker(t testing.TB) (*listing, *hrefs) {
+	t.Helper()
+	client := clientOf(t, "https://files.example.com", Config{Host: filehost.Host{Kind: "nextcloud"}})
+	tree, err := client.tree(alice)
+	require.NoError(t, err)
+	return &listing{client: client, path: path(t, "/Reports"), each: func(filehost.Entry) error { return nil }}, &hrefs{tree: tree}
+}
+
+func TestAnEntryCostsThreeAllocations(t *testing.T) {
+	listing, hrefs := entryMaker(t)
+	href, values := nextcloudFile(1)
+	makeEntry(t, listing, hrefs, href, values)
+	assert.LessOrEqual(t, testing.AllocsPerRun(100, func() { makeEntry(t, listing, hrefs, href, values) }), 3.0,
+		"the unescaped name, the path, the address of its page")
+}
+
+func TestEntriesThatShareTheirPermissionsHaveTheirOwn(t *testing.T) {
+	listing, hrefs := entryMaker(t)
+	var got []string
+	listing.each = func(entry filehost.Entry) error {
+		got = append(got, fmt.Sprint(entry.Permissions, *entry.Favorite, *entry.Shared))
+		return nil
+	}
+	for _, c := range [][2]string{{"RGDNVW", "0"}, {"SG", "1"}, {"RGDNVW", "1"}} {
+		href, values := nextcloudFile(1)
+		all := map[property]string{resourceType: "", etag: `"1"`, ocPermissions: c[0], ocFavorite: c[1]}
+		*values = *told(all)
+		makeEntry(t, listing, hrefs, href, values)
+	}
+	assert.Equal(t, []string{
+		"[read write delete rename share] false false", "[read] true true", "[read write delete rename share] true false",
+	}, got)
+}
+
+// FuzzMIMEType holds the quick way to the whole one.
+func FuzzMIMEType(f *testing.F) {
+	for _, declared := range []string{"text/plain", "Text/HTML; charset=utf-8", "a/b/c", "/", "a/", "/b", "text", "a/b ", "x+y/z.1-_", strings.Repeat("a", 300) + "/b"} {
+		f.Add(declared)
+	}
+	f.Fuzz(func(t *testing.T, declared string) {
+		// A blank at the end changes nothing but the way.
+		assert.Equal(t, mimeType(declared+" ", "a.pdf"), mimeType(declared, "a.pdf"), "%q", declared)
+	})
+}
+
+// BenchmarkEntry is the work for each entry after the answer has been read.
+func BenchmarkEntry(b *testing.B) {
+	listing, hrefs := entryMaker(b)
+	href, values := nextcloudFile(1)
+	b.ReportAllocs()
+	for b.Loop() {
+		makeEntry(b, listing, hrefs, href, values)
+	}
+}
