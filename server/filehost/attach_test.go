@@ -274,3 +274,81 @@ func TestForgedIDsAreRefused(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, root.IsRoot())
 }
+
+func TestTheFilesOfARequestAreLimitedTogetherBeforeAByteMoves(t *testing.T) {
+	for name, change := range map[string]func(*filehost.Attachment){
+		"a copy": func(*filehost.Attachment) {}, "a draft": func(a *filehost.Attachment) { a.Draft = true }, "a dry run": func(a *filehost.Attachment) { a.DryRun = true },
+	} {
+		w, ask := newWorld(), attachment("/a", "/missing", "/b")
+		w.Settings.MaxCopyBytes = 10
+		change(&ask)
+		w.remote.AddFile("/a", make([]byte, 6), noon).Opened = func() { t.Error("a byte moved") }
+		w.remote.AddFile("/b", make([]byte, 5), noon)
+		_, err := w.Attach(t.Context(), alice, ask)
+		var known *filehost.Error
+		require.ErrorAs(t, err, &known, name)
+		assert.Equal(t, filehost.TooLarge, known.Kind, name)
+		assert.Equal(t, []int64{10, 11}, []int64{known.Limit, known.Actual}, name)
+		assert.Equal(t, filehost.OwnerPlugin, known.LimitOwner, name)
+
+		w.remote.AddFile("/a", make([]byte, 5), noon)
+		_, err = w.Attach(t.Context(), alice, ask)
+		require.NoError(t, err, name)
+	}
+}
+
+func TestADraftIsCheckedLikeAPostAndLeftToTheCaller(t *testing.T) {
+	w, ask := newWorld(), attachment("/a", "/missing", "/b")
+	ask.Draft, ask.Message = true, ""
+	w.remote.AddFile("/a", []byte("first"), noon)
+	w.remote.AddFile("/b", []byte("second"), noon)
+	attached, err := w.Attach(t.Context(), alice, ask)
+	require.NoError(t, err)
+	require.Len(t, attached.FileInfos, 2)
+	assert.JSONEq(t, `{"id":"file1","name":"b","size":6}`, string(attached.FileInfos[1]))
+	assert.Equal(t, filehost.NotFound, filehost.KindOf(attached.Items[1].Err))
+	assert.Empty(t, attached.PostID)
+	assert.Empty(t, w.mattermost.Posts())
+
+	w.remote.AddFile("/b", []byte("second"), noon).Read = func() { w.mattermost.Refuse(filehost.E(filehost.Forbidden, "No.", nil)) }
+	_, err = w.Attach(t.Context(), alice, ask)
+	assert.Equal(t, filehost.Forbidden, filehost.KindOf(err), "who may not post may not compose")
+}
+
+func TestADryRunMovesNothing(t *testing.T) {
+	w, ask := newWorld(), attachment("/a", "/missing", "/folder", "/empty")
+	ask.DryRun = true
+	w.Settings.CopiesPerNode = 0 // it takes no place
+	w.remote.AddFile("/a", []byte("first"), noon).Opened = func() { t.Error("a byte moved") }
+	w.remote.AddFolder("/folder")
+	w.remote.AddFile("/empty", nil, noon)
+	attached, err := w.Attach(t.Context(), alice, ask)
+	require.NoError(t, err)
+	require.NoError(t, attached.Items[0].Err)
+	assert.Equal(t, int64(5), attached.Items[0].Size)
+	assert.Empty(t, attached.Items[0].FileID)
+	for i, kind := range map[int]filehost.Kind{1: filehost.NotFound, 2: filehost.InvalidRequest, 3: filehost.InvalidRequest} {
+		assert.Equal(t, kind, filehost.KindOf(attached.Items[i].Err))
+	}
+	ask.Items = ask.Items[1:]
+	_, err = w.Attach(t.Context(), alice, ask)
+	require.NoError(t, err, "each item tells its own error, also when all do")
+	w.mattermost.Refuse(filehost.E(filehost.Forbidden, "No.", nil))
+	_, err = w.Attach(t.Context(), alice, ask)
+	assert.Equal(t, filehost.Forbidden, filehost.KindOf(err))
+}
+
+func TestACopyThatTakesTooLongNamesWhoLimitsIt(t *testing.T) {
+	w := newWorld()
+	w.mattermost.Limit(func(l *filehost.Limits) { l.TimeoutSetting = "ServiceSettings.ReadTimeout" })
+	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancel()
+	w.remote.AddFile("/file", []byte("1"), noon)
+	_, err := w.Attach(ctx, alice, attachment("/file"))
+	var known *filehost.Error
+	require.ErrorAs(t, err, &known)
+	assert.Equal(t, filehost.Timeout, known.Kind)
+	assert.Equal(t, int64(60), known.Limit)
+	assert.Equal(t, filehost.OwnerMattermost, known.LimitOwner)
+	assert.Contains(t, known.Message, "ServiceSettings.ReadTimeout")
+}

@@ -237,7 +237,7 @@ func (r *Remote) rows(folder filehost.Entry, part filehost.Part) (filehost.Parts
 }
 
 // Open implements filehost.Remote.
-func (r *Remote) Open(_ context.Context, credential filehost.Credential, entry filehost.Entry) (filehost.Content, error) {
+func (r *Remote) Open(ctx context.Context, credential filehost.Credential, entry filehost.Entry) (filehost.Content, error) {
 	now, err := r.entry(credential, entry.Path)
 	if err != nil {
 		return filehost.Content{}, err
@@ -251,18 +251,23 @@ func (r *Remote) Open(_ context.Context, credential filehost.Credential, entry f
 	if file.Opened != nil {
 		file.Opened()
 	}
-	return filehost.Content{ReadCloser: io.NopCloser(&stream{file: file, left: bytes.NewReader(file.Bytes)}), Size: now.Size, ETag: now.ETag}, nil
+	return filehost.Content{ReadCloser: io.NopCloser(&stream{ctx: ctx, file: file, left: bytes.NewReader(file.Bytes)}), Size: now.Size, ETag: now.ETag}, nil
 }
 
 // stream is one reading of a File.
 type stream struct {
+	ctx  context.Context //nolint:containedctx // io.Reader has no other way to be cancelled
 	file *File
 	left *bytes.Reader
 }
 
 func (s *stream) Read(buffer []byte) (int, error) {
 	if s.file.Gate != nil {
-		<-s.file.Gate
+		select {
+		case <-s.file.Gate:
+		case <-s.ctx.Done():
+			return 0, filehost.E(filehost.Timeout, "The request was cancelled.", s.ctx.Err())
+		}
 	}
 	n, err := s.left.Read(buffer)
 	if err != nil && s.file.Failure != nil {
