@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -304,10 +305,45 @@ func TestHealthAnswersWhenTheCallerCannotBeLookedUp(t *testing.T) {
 	assert.NotContains(t, recorder.Body.String(), "checks")
 }
 
-func TestAPanicIsAnInternalErrorThatSaysNothing(t *testing.T) {
+// hangingStore is a database that doesn't answer, and heeds no context.
+type hangingStore struct {
+	filehost.Connections
+	release chan bool
+}
+
+func (s hangingStore) Connection(context.Context, string) (filehost.Connection, error) {
+	<-s.release
+	return filehost.Connection{}, http.ErrServerClosed
+}
+
+func TestHealthAnswersWhileTheStoreHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		config := w.runtime.Service.Config
+		store := hangingStore{config.Connections, make(chan bool)}
+		defer close(store.release)
+		config.Connections = store
+		w.runtime.Service = filehost.New(config)
+		w.runtime.Monitor.SetFailed("kv_store", "Check the database.")
+		recorder := w.call(t, admin, http.MethodGet, "/health", "")
+		assert.Equal(t, http.StatusServiceUnavailable, recorder.Code)
+		assert.Contains(t, recorder.Body.String(), "Check the database.")
+		assert.NotContains(t, recorder.Body.String(), "connection")
+	})
+}
+
+func TestHealthAnswersWhenALookUpPanics(t *testing.T) {
 	w := newWorld(t)
 	w.User = func(context.Context, string) (filehost.User, error) { panic("secret") }
-	f := failureOf(t, w.call(t, alice, http.MethodGet, "/health", ""))
+	assert.Equal(t, http.StatusOK, w.call(t, admin, http.MethodGet, "/health", "").Code)
+	assert.Contains(t, w.logged.String(), "panic of type string")
+	assert.NotContains(t, w.logged.String(), "secret")
+}
+
+func TestAPanicIsAnInternalErrorThatSaysNothing(t *testing.T) {
+	w := newWorld(t)
+	w.Admit = func(context.Context, string, string) error { panic("secret") }
+	f := failureOf(t, w.call(t, alice, http.MethodGet, "/connection", ""))
 	assert.Equal(t, "internal", f.Code)
 	assert.NotContains(t, f.Message, "secret")
 	assert.Contains(t, w.logged.String(), "panic of type string")

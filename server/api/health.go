@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -39,16 +40,46 @@ func (h *Handler) health(r *request) (response, error) {
 	return response{status: code, contentType: typeHealth, body: body}, nil
 }
 
-// describeTo adds what the caller may see. A database that fails is what this page is there to tell: what it can't look up
-// then is left out.
+// lookUpLimit bounds each look-up for the health page. A database that hangs is what the page is there to tell, and
+// Mattermost's own calls heed no context.
+const lookUpLimit = 2 * time.Second
+
+// lookUp calls ask and waits for it no longer than a health page may take.
+func lookUp[T any](ctx context.Context, ask func(context.Context) (T, error)) (T, error) {
+	type outcome struct {
+		found T
+		err   error
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookUpLimit)
+	defer cancel()
+	ended := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		o.err = filehost.Recovered(func() (err error) {
+			o.found, err = ask(ctx)
+			return err
+		})
+		ended <- o
+	}()
+	select {
+	case o := <-ended:
+		return o.found, o.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}
+
+// describeTo adds what the caller may see. What a database that fails or hangs can't tell is left out.
 func (h *Handler) describeTo(r *request, body *healthBody, checks []filehost.Check) {
 	if service := r.runtime.Service; service != nil {
-		if connection, err := service.Connection(r.ctx, r.userID); err == nil {
+		connection, err := lookUp(r.ctx, func(ctx context.Context) (filehost.Connection, error) { return service.Connection(ctx, r.userID) })
+		if err == nil {
 			described := newConnection(service, connection)
 			body.Connection = &described
 		}
 	}
-	user, err := h.User(r.ctx, r.userID)
+	user, err := lookUp(r.ctx, func(ctx context.Context) (filehost.User, error) { return h.User(ctx, r.userID) })
 	if err != nil {
 		h.Log.Warn("The caller of the health page could not be looked up.", "error", err, "request_id", r.id)
 	}

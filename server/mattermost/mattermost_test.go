@@ -255,11 +255,14 @@ func TestNoOtherServerIsShownASession(t *testing.T) {
 	require.ErrorContains(t, err, "another server")
 	s.api.AssertNotCalled(t, "CreateSession", mock.Anything)
 	err = New(Config{API: s.api}).CheckUploads(t.Context())
-	require.ErrorContains(t, err, "Make one of the two reachable")
+	var failed *filehost.Error
+	require.ErrorAs(t, err, &failed)
+	assert.Contains(t, failed.Message, "by “Web Server Listen Address” ("+strings.TrimPrefix(s.URL, "http://")+"): is another server")
+	assert.Contains(t, failed.Message, "“Allow copies that no plugin scans”")
 	err = New(Config{API: s.api, AllowUnscanned: true}).CheckUploads(t.Context())
 	var degraded *filehost.Degraded
 	require.ErrorAs(t, err, &degraded)
-	assert.Contains(t, degraded.Remedy, "no scanning plugin sees them")
+	assert.Contains(t, degraded.Remedy, "no plugin that scans uploads sees them")
 }
 
 func TestAServerWithoutADiagnosticIDIsNotGuessed(t *testing.T) {

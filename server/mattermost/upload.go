@@ -39,14 +39,18 @@ func (s *Server) CheckUploads(ctx context.Context) error {
 	case err == nil:
 		return nil
 	case s.AllowUnscanned:
-		return &filehost.Degraded{Remedy: "Copies work, but no scanning plugin sees them: " + routeRemedy + ".", Err: err}
+		return &filehost.Degraded{Remedy: "Copies work, but no plugin that scans uploads sees them, because " + routeRemedy(err), Err: err}
 	default:
-		return filehost.E(filehost.Internal, "Copies are refused: "+routeRemedy+", or allow copies that no plugin scans.", err)
+		return filehost.E(filehost.Internal, "Copies are refused, because "+routeRemedy(err)+" Or switch “"+filehost.LabelAllowUnscanned+"” on in the plugin's settings.", err)
 	}
 }
 
-const routeRemedy = "the plugin can't reach Mattermost's own upload route, neither at ServiceSettings.ListenAddress nor at SiteURL. " +
-	"Make one of the two reachable from the machine that runs Mattermost (address, certificate, proxy)"
+// routeRemedy says what the tries to find a route have met. The words are those of our own process and of this server's
+// own addresses.
+func routeRemedy(err error) string {
+	return "the plugin can't reach Mattermost's own upload route: " + err.Error() +
+		". Make one of the two addresses reachable from the machine that runs Mattermost (System Console, Environment, Web Server)."
+}
 
 func (s *Server) uploadByREST(ctx context.Context, route *uploadRoute, upload filehost.Upload) (filehost.FileInfo, error) {
 	session, err := s.openSession(ctx, upload.UserID)

@@ -1,10 +1,12 @@
 package mattermost
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -29,9 +31,25 @@ const (
 
 // uploadRoute is a way to the server's own REST API.
 type uploadRoute struct {
-	base   string // scheme, host and subpath of the site
-	client *http.Client
+	setting string // of Mattermost, as its System Console shows it, that the way follows from
+	base    string // scheme, host and subpath of the site
+	at      string // the address to dial; "" = that of base
+	client  *http.Client
 }
+
+// routeError is what was met on a way that leads nowhere.
+type routeError struct {
+	*uploadRoute
+	error
+}
+
+// Error implements error: the end of the sentence "the plugin can't reach it".
+func (e *routeError) Error() string {
+	return fmt.Sprintf("by “%s” (%s): %v", e.setting, cmp.Or(e.at, e.base), e.error)
+}
+
+// Unwrap gives the cause to errors.Is and errors.As.
+func (e *routeError) Unwrap() error { return e.error }
 
 // uploadRoutes remembers the routes for as long as the configuration they were made of stays the same, and which of
 // them has last been seen to lead to this server.
@@ -91,9 +109,12 @@ func (s *Server) findRoute(ctx context.Context) (*uploadRoute, error) {
 			s.routes.remember(key, route)
 			return route, nil
 		}
-		met = append(met, err.Error())
+		met = append(met, (&routeError{route, err}).Error())
 	}
 	s.routes.remember(key, nil)
+	if len(met) == 0 {
+		return nil, errors.New("neither is set")
+	}
 	return nil, errors.New(strings.Join(met, "; "))
 }
 
@@ -113,10 +134,10 @@ func (k routeKey) routes() []*uploadRoute {
 		if local.Host == "" {
 			local.Host = address
 		}
-		routes = append(routes, &uploadRoute{local.String(), newClient(address, k.certificate)})
+		routes = append(routes, &uploadRoute{"Web Server Listen Address", local.String(), address, newClient(address, k.certificate)})
 	}
 	if site.Host != "" {
-		routes = append(routes, &uploadRoute{site.String(), newClient("", "")})
+		routes = append(routes, &uploadRoute{"Site URL", site.String(), "", newClient("", "")})
 	}
 	return routes
 }
@@ -181,22 +202,34 @@ func (r *uploadRoute) leadsTo(ctx context.Context, diagnosticID string) error {
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.base+"/api/v4/config/client?format=old", nil)
 	if err != nil {
-		return errors.Wrap(err, r.base)
+		return errors.New("the address can't be called")
 	}
 	response, err := r.client.Do(request)
 	if err != nil {
-		return errors.Wrap(err, r.base)
+		return withoutURL(err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	var config struct{ DiagnosticId string } //nolint:revive // the server's spelling
 	if response.StatusCode != http.StatusOK {
-		return errors.Errorf("%s answered %d", r.base, response.StatusCode)
+		return errors.Errorf("answers with status %d", response.StatusCode)
 	}
 	if err = json.NewDecoder(io.LimitReader(response.Body, 1<<20)).Decode(&config); err != nil {
-		return errors.Wrap(err, r.base)
+		return errors.New("answers with something else than Mattermost does")
 	}
 	if config.DiagnosticId != diagnosticID {
-		return errors.Errorf("%s is another server", r.base)
+		return errors.New("is another server")
 	}
 	return nil
+}
+
+// withoutURL is the cause of a call that failed, without the address that the reader knows.
+func withoutURL(err error) error {
+	var call *url.Error
+	switch {
+	case !errors.As(err, &call):
+		return err
+	case call.Timeout():
+		return errors.New("no answer in time")
+	}
+	return call.Err
 }
