@@ -41,6 +41,10 @@ dist: $(WEBAPP_MAIN) ## Build the bundle for all platforms: dist/filehost-attach
 dist-host: $(WEBAPP_MAIN) ## Build the bundle for this platform only, which is quicker
 	go run ./build/bundle -host -out $(HOST_BUNDLE)
 
+.PHONY: release
+release: ## Build the bundle twice from this very commit, compare, and write dist/SHA256SUMS
+	@build/release.sh $(VERSION) $(BUNDLE)
+
 .PHONY: deploy
 deploy: dist ## Upload the bundle to MM_SERVICESETTINGS_SITEURL as MM_ADMIN_TOKEN and enable it
 	go run ./build/deploy -bundle $(BUNDLE)
@@ -69,7 +73,7 @@ lint-web: $(WEBAPP_MODULES) $(BROWSER_MODULES)
 unit: unit-go unit-web ## Run the unit tests of the server and of the webapp part
 
 .PHONY: unit-go
-unit-go: $(GOTESTSUM)
+unit-go: $(GOTESTSUM) $(WEBAPP_MODULES)
 	$(GOTESTSUM) --format pkgname -- -race -count=1 $(GO_PACKAGES)
 
 .PHONY: unit-web

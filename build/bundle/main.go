@@ -121,7 +121,9 @@ func compile(ctx context.Context, platform, executable, version string) error {
 		"-trimpath", "-buildvcs=false",
 		"-ldflags", "-s -w -buildid= -X main.version="+version,
 		"-o", executable, "./server")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+goos, "GOARCH="+goarch)
+	// What a builder has set for programs of his own machine is not for this one.
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+goos, "GOARCH="+goarch,
+		"GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=-mod=readonly", "GOWORK=off")
 	build.Stdout, build.Stderr = os.Stderr, os.Stderr
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("build for %s: %w", platform, err)
