@@ -14,6 +14,7 @@ import (
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/api"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/rest"
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/sample"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/stack"
 )
 
@@ -29,12 +30,17 @@ func newAccount(t *testing.T) *stack.Account {
 	return account
 }
 
-// newConnected makes a user who is connected as that user of the embedded host.
+// newConnected makes a user who is connected as that user of the file host.
 func newConnected(t *testing.T, hostUser string) *stack.Account {
 	t.Helper()
 	account := newAccount(t)
 	must(t, site.Connect(t.Context(), account, hostUser))
 	return account
+}
+
+// hostileNames are those of sample.HostileNames that the host's files can have.
+func hostileNames() []string {
+	return slices.DeleteFunc(slices.Clone(sample.HostileNames), func(name string) bool { return !site.Host.Takes(name) })
 }
 
 func newChannel(t *testing.T, members ...*stack.Account) string {

@@ -54,7 +54,15 @@ func run(ctx context.Context, m *testing.M) (code int, err error) {
 	if code = m.Run(); code != 0 {
 		return code, keepLog(errors.New("tests failed"))
 	}
-	return code, logIsClean()
+	return code, errors.Join(logIsClean(), nothingSurprising())
+}
+
+// nothingSurprising fails when the plugin has asked the host for what no client of such a host should.
+func nothingSurprising() error {
+	if surprises := site.Host.Surprises(); len(surprises) > 0 {
+		return keepLog(fmt.Errorf("the host is surprised by %q", surprises))
+	}
+	return nil
 }
 
 // logIsClean fails when the server's log, after all tests, holds anything secret.

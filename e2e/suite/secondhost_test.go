@@ -26,7 +26,7 @@ func useApache(t *testing.T) (*stack.Apache, api.Client) {
 		})
 	}
 	must(t, err)
-	configure(t, map[string]any{"hosturl": apache.URL, "signin": "password", "oauthissuer": ""})
+	configure(t, map[string]any{"hostkind": "webdav", "hosturl": apache.URL, "signin": "password", "oauthissuer": ""})
 	return apache, site.Plugin(newAccount(t))
 }
 
@@ -45,7 +45,7 @@ func TestApache(t *testing.T) {
 		t.Errorf("the connection is %+v", connection)
 	}
 
-	// Who is connected to the embedded host must not send its credential here.
+	// Who is connected to the other host must not send its credential here.
 	_, err = site.Plugin(site.User).List(t.Context(), in("/"))
 	wantProblem(t, err, "not_connected", 424)
 
