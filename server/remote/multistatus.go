@@ -96,7 +96,7 @@ type span struct{ start, end int }
 type group struct {
 	any    bool // it has properties, be they none of those that we know
 	status int
-	values [propertyCount]value
+	values
 }
 
 // response is what the answer says of one entry (RFC 4918 14.24), or of many of which it says the same. It holds until
@@ -149,7 +149,8 @@ func unread(err error) error {
 // response reads one to its end.
 func (m *multistatus) response() error {
 	at := &m.at
-	*at = draft{content: at.content[:0], spans: at.spans[:0], hrefs: at.hrefs[:0]}
+	at.content, at.spans, at.hrefs = at.content[:0], at.spans[:0], at.hrefs[:0]
+	at.status, at.withheld, at.found, at.properties.told = 0, 0, false, 0
 	for {
 		kind, err := m.scanner.Next()
 		switch {
@@ -179,7 +180,7 @@ func (m *multistatus) response() error {
 // propstat reads one to its end, and keeps what the entry has of it. What is said later counts.
 func (m *multistatus) propstat() error {
 	at := &m.at
-	at.group = group{}
+	at.group.any, at.group.status, at.group.told = false, 0, 0
 	start := len(at.content)
 	for {
 		kind, err := m.scanner.Next()
@@ -217,9 +218,9 @@ func (d *draft) keep(start int) {
 		return
 	}
 	d.found = d.found || d.group.any
-	for i := range d.group.values {
-		if value := &d.group.values[i]; value.told {
-			d.properties.values[i] = *value
+	for name := range propertyCount {
+		if d.group.has(name) {
+			d.properties.set(name, d.group.each[name])
 		}
 	}
 }
@@ -234,21 +235,32 @@ func (m *multistatus) prop() error {
 		case kind == xmlscan.Text:
 			continue
 		}
-		m.at.group.any = true
-		if name := m.scanner.Name(); name >= 0 && name < int(propertyCount) {
-			m.at.group.values[name], err = m.value()
-		} else {
-			err = m.scanner.Skip()
-		}
-		if err != nil {
+		if err := m.property(); err != nil {
 			return err
 		}
 	}
 }
 
+// property reads one to its end, and keeps it for its group if it is one of those that we know.
+func (m *multistatus) property() error {
+	m.at.group.any = true
+	name := m.scanner.Name()
+	if name < 0 || name >= int(propertyCount) {
+		return m.scanner.Skip()
+	}
+	value, err := m.value()
+	m.at.group.set(property(name), value)
+	return err
+}
+
 // value reads an element to its end, and adds the text in it to the content, without that of the elements in it.
 func (m *multistatus) value() (value, error) {
-	v := value{told: true, start: len(m.at.content)}
+	v := value{start: len(m.at.content)}
+	if text, all := m.scanner.Content(); all {
+		m.at.content = append(m.at.content, text...)
+		v.end = len(m.at.content)
+		return v, nil
+	}
 	for {
 		kind, err := m.scanner.Next()
 		switch {

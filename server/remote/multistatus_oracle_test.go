@@ -36,9 +36,9 @@ func toldOf(r response) toldResponse {
 	if r.values == nil {
 		return told
 	}
-	for i, value := range r.values.values {
-		if value.told {
-			told.Values[property(i)] = toldValue{r.values.content[value.start:value.end], value.elements, value.collection}
+	for name := range propertyCount {
+		if value := r.values.of(name); r.values.has(name) {
+			told.Values[name] = toldValue{r.values.content[value.start:value.end], value.elements, value.collection}
 		}
 	}
 	return told
@@ -88,16 +88,21 @@ func TestAnswersAreReadAsEncodingXMLReadsThem(t *testing.T) {
 	}
 }
 
+// mostFuzzed are the bytes of the longest document that is fuzzed: many short ones find more than a few long ones.
+const mostFuzzed = 8 << 10
+
 func FuzzMultistatus(f *testing.F) {
 	f.Add(small)
 	for _, document := range recorded(f) {
 		f.Add(document)
 	}
 	for _, document := range hostileDocuments {
-		f.Add(document)
+		if len(document) < mostFuzzed {
+			f.Add(document)
+		}
 	}
 	f.Fuzz(func(t *testing.T, document string) {
-		if len(document) < maxResponseBytes { // which the oracle doesn't measure
+		if len(document) < mostFuzzed {
 			holdToOracle(t, document)
 		}
 	})

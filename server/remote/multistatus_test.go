@@ -38,18 +38,19 @@ func TestPropertiesCountByNamespaceAndStatus(t *testing.T) {
 }
 
 func TestEveryCutIsAnError(t *testing.T) {
-	documents := map[string]string{
-		"ours": small, "Nextcloud": recording(t, "nextcloud-other-user"), "Apache": recording(t, "apache-file"),
-	}
+	documents := recorded(t)
+	documents["ours"] = small
 	for name, document := range documents {
 		t.Run(name, func(t *testing.T) {
 			whole := strings.TrimRight(document, "\n")
-			for cut := range len(whole) {
-				_, err := readAll(strings.NewReader(whole[:cut]), windowBytes)
-				require.Error(t, err, "cut at %d", cut)
+			for _, window := range []int{16, windowBytes} {
+				for cut := range len(whole) {
+					_, err := readAll(strings.NewReader(whole[:cut]), window)
+					require.Error(t, err, "cut at %d", cut)
+				}
+				_, err := readAll(strings.NewReader(whole), window)
+				require.NoError(t, err)
 			}
-			_, err := readAll(strings.NewReader(whole), windowBytes)
-			require.NoError(t, err)
 		})
 	}
 }
@@ -65,8 +66,14 @@ func TestCutConnectionIsAnError(t *testing.T) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(small)))
 			answer(small[:len(small)-1])(w, r)
 		},
+		"whole, and shorter than announced": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Length", fmt.Sprint(len(small)+1))
+			answer(small)(w, r)
+		},
 		"shorter, and nothing announced": answer(small[:len(small)-len("</multistatus>")]),
 		"compressed and cut":             compressed(small, func(raw []byte) []byte { return raw[:len(raw)/2] }),
+		"compressed, without checksum":   compressed(small, func(raw []byte) []byte { return raw[:len(raw)-1] }),
+		"more than an answer":            answer(small + small),
 		"empty":                          answer(""),
 		"compressed and empty":           compressed("", func([]byte) []byte { return nil }),
 	}

@@ -50,29 +50,47 @@ var propertyNames = [propertyCount]xml.Name{
 // properties are those that an entry has. They are of one entry only until the next one is read.
 type properties struct {
 	content string // the texts of all of them, and of the rest of the entry
-	values  [propertyCount]value
+	values
+}
+
+// values are what the host says of properties.
+type values struct {
+	told uint32 // the bit 1<<property is set for each that is there
+	each [propertyCount]value
 }
 
 // value is what the host says of one property.
 type value struct {
-	told       bool
 	start, end int  // of its text in the content
 	elements   bool // it holds any
 	collection bool // DAV:collection is one of them (RFC 4918 15.9)
 }
 
-// has tells whether the entry has a property, be it an empty one.
-func (p *properties) has(name property) bool { return p.values[name].told }
+func (v *values) set(name property, to value) {
+	v.told |= 1 << name
+	v.each[name] = to
+}
+
+// of returns what is said of a property; the zero value where that is nothing.
+func (v *values) of(name property) value {
+	if !v.has(name) {
+		return value{}
+	}
+	return v.each[name]
+}
+
+// has tells whether a property is there, be it an empty one.
+func (v *values) has(name property) bool { return v.told&(1<<name) != 0 }
+
+// elements tells whether a property holds elements.
+func (v *values) elements(name property) bool { return v.of(name).elements }
+
+// collection tells whether the entry is one: a folder.
+func (v *values) collection() bool { return v.of(resourceType).collection }
 
 // text returns the trimmed text of a property, and whether the entry has it. The text shares its memory with all of the
 // entry's others: who keeps it long, clones it.
 func (p *properties) text(name property) (string, bool) {
-	value := &p.values[name]
-	return strings.TrimSpace(p.content[value.start:value.end]), value.told
+	value := p.of(name)
+	return strings.TrimSpace(p.content[value.start:value.end]), p.has(name)
 }
-
-// elements tells whether a property holds elements.
-func (p *properties) elements(name property) bool { return p.values[name].elements }
-
-// collection tells whether the entry is one: a folder.
-func (p *properties) collection() bool { return p.values[resourceType].collection }

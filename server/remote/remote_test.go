@@ -81,7 +81,7 @@ func told(texts map[property]string) *properties {
 	for name, text := range texts {
 		start := len(p.content)
 		p.content += text
-		p.values[name] = value{told: true, start: start, end: len(p.content)}
+		p.set(name, value{start: start, end: len(p.content)})
 	}
 	return p
 }

@@ -47,8 +47,9 @@ type Scanner struct {
 
 	text      []byte
 	character [utf8.UTFMax]byte // what text is of, when it isn't of the window
-	tagged    []attribute       // those of the tag at hand
-	uri       []byte            // the namespace name at hand
+	tags      [tagsSeen]seenTag
+	tagged    []attribute // those of the tag at hand
+	uri       []byte      // the namespace name at hand
 }
 
 // New returns a Scanner of source.
@@ -81,8 +82,30 @@ func (s *Scanner) Text() []byte { return s.text }
 // NewPart begins another part of the document, for Limits.Part.
 func (s *Scanner) NewPart() { s.part = s.offset() + s.config.Limits.Part }
 
+// Content reads the element whose Start was the last token to its end, and returns the text in it. It reports false, and
+// reads nothing, unless all of that is in the window in one piece, as short texts mostly are: then Next reads it.
+func (s *Scanner) Content() ([]byte, bool) {
+	if s.closing {
+		s.closing = false
+		s.close()
+		return nil, true
+	}
+	rest, name := s.buffer[s.pos:s.end], s.innermost()
+	length := plain(rest, inText)
+	last := length + len("</") + len(name)
+	if last >= len(rest) || rest[length] != '<' || rest[length+1] != '/' || rest[last] != '>' || string(rest[length+2:last]) != string(name) {
+		return nil, false
+	}
+	s.pos += last + 1
+	s.close()
+	return rest[:length], true
+}
+
 // Skip reads on to the end of the element whose Start was the last token.
 func (s *Scanner) Skip() error {
+	if _, all := s.Content(); all {
+		return nil
+	}
 	for outside := s.Depth() - 1; ; {
 		kind, err := s.Next()
 		if err != nil || kind == End && s.Depth() == outside {

@@ -16,6 +16,8 @@ type scope struct {
 	bindings   []binding // the one that counts is the last of its prefix
 	bound      []byte    // prefixes and namespaces, one behind the other
 	word       int       // of the last tag
+	generation uint64    // changes with the bindings, and back with them
+	declared   uint64    // the last generation that there was
 }
 
 // element is one that has begun and not ended.
@@ -23,6 +25,8 @@ type element struct {
 	name     int // where it begins in names
 	word     int // of the vocabulary
 	bindings int // those that hold outside of it
+
+	generation uint64 // outside of it
 }
 
 // binding is a prefix and the namespace that it stands for; the prefix of the default namespace is empty.
@@ -57,7 +61,7 @@ func (s *scope) Local() string {
 func (s *scope) innermost() []byte { return s.names[s.elements[len(s.elements)-1].name:] }
 
 func (s *scope) push(name []byte) {
-	s.elements = append(s.elements, element{name: len(s.names), bindings: len(s.bindings)})
+	s.elements = append(s.elements, element{name: len(s.names), bindings: len(s.bindings), generation: s.generation})
 	s.names = append(s.names, name...)
 }
 
@@ -69,6 +73,7 @@ func (s *scope) close() Kind {
 	if len(s.bindings) > closed.bindings {
 		s.bound = s.bound[:s.bindings[closed.bindings].start]
 		s.bindings = s.bindings[:closed.bindings]
+		s.generation = closed.generation
 	}
 	return End
 }
@@ -85,9 +90,14 @@ func (s *scope) resolve(name []byte, colon int) bool {
 	} else if colon > 0 {
 		return false
 	}
-	s.word = s.vocabulary.word(space, name[colon+1:])
-	s.elements[len(s.elements)-1].word = s.word
+	s.called(s.vocabulary.word(space, name[colon+1:]))
 	return true
+}
+
+// called notes the word for the name of the innermost element.
+func (s *scope) called(word int) {
+	s.word = word
+	s.elements[len(s.elements)-1].word = word
 }
 
 // binding returns the index of the binding of a prefix, -1 for none.
@@ -107,6 +117,8 @@ func (s *scope) namespace(prefix []byte) []byte {
 }
 
 func (s *scope) bind(prefix, namespace []byte) {
+	s.declared++
+	s.generation = s.declared
 	start := len(s.bound)
 	s.bound = append(append(s.bound, prefix...), namespace...)
 	s.bindings = append(s.bindings, binding{

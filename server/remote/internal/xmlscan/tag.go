@@ -29,20 +29,28 @@ func (s *Scanner) startTag() (Kind, error) {
 		return None, s.malformed("a second root element")
 	}
 	rest := s.buffer[s.pos+1 : s.end]
+	if seen, length := s.seen(rest); seen != nil {
+		return s.again(seen, length)
+	}
 	length, colon := qualifiedName(rest)
 	if length == 0 || length+1 >= len(rest) {
 		return s.longTag()
 	}
+	tag := length
 	switch {
 	case rest[length] == '>':
-		s.pos += 1 + length + len(">")
 	case rest[length] == '/' && rest[length+1] == '>':
-		s.pos += 1 + length + len("/>")
 		s.closing = true
+		tag++
 	default:
 		return s.longTag()
 	}
-	return s.open(rest[:length], colon, nil)
+	kind, err := s.open(rest[:length], colon, nil)
+	if err == nil {
+		s.remember(rest[:tag], length)
+		s.pos += tag + len("<>")
+	}
+	return kind, err
 }
 
 // longTag reads a tag that has attributes, or white space, or does not end within the window.
