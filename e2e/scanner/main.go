@@ -50,11 +50,17 @@ func (s *scanner) FileWillBeUploaded(_ *plugin.Context, info *model.FileInfo, fi
 }
 
 // ServeHTTP answers with everything seen, oldest first; below /forge, with what another plugin
-// says to a request in the name of a user who never made it.
+// says to a request in the name of a user who never made it; below /session, with the token of a
+// session that a plugin has opened for a user.
 func (s *scanner) ServeHTTP(_ *plugin.Context, w http.ResponseWriter, r *http.Request) {
-	var answer any = s.all()
-	if r.URL.Path == "/forge" {
+	var answer any
+	switch r.URL.Path {
+	case "/forge":
 		answer = s.forge(r)
+	case "/session":
+		answer = s.session(r.URL.Query().Get("user_id"))
+	default:
+		answer = s.all()
 	}
 	body, err := json.Marshal(answer)
 	if err != nil {
@@ -93,6 +99,21 @@ func (s *scanner) forge(r *http.Request) forged {
 		return forged{Body: err.Error()}
 	}
 	return forged{Status: response.StatusCode, Body: string(body)}
+}
+
+// opened is the token of a session, or what kept it from being opened.
+type opened struct {
+	Token string `json:"token"`
+	Error string `json:"error"`
+}
+
+// session opens a session for a user, whatever has become of him.
+func (s *scanner) session(userID string) opened {
+	session, appErr := s.API.CreateSession(&model.Session{UserId: userID})
+	if appErr != nil {
+		return opened{Error: appErr.Error()}
+	}
+	return opened{Token: session.Token}
 }
 
 // inspection hashes a stream and looks for the marker, which may lie across two writes.

@@ -2,7 +2,9 @@ package suite
 
 import (
 	"context"
+	"crypto/rand"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,44 +13,143 @@ import (
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/stack"
 )
 
+// TestAttachChecksMattermostsPermissions names what is others', gone or no place to post in, and wants nothing read or
+// posted.
 func TestAttachChecksMattermostsPermissions(t *testing.T) {
-	foreign := newChannel(t)
-	archived := newChannel(t, site.User)
+	mine, foreign, archived := newChannel(t, site.User), newChannel(t), newChannel(t, site.User)
+	private, elsewhere := newPrivateChannel(t), newTeamsChannel(t)
+	theirs := directChannel(t, site.Admin, site.User2)
+	foreignRoot, ownRoot := say(t, foreign, ""), say(t, mine, "")
+	answer, deleted := say(t, mine, ownRoot), say(t, mine, "")
+	must(t, site.Admin.Delete(t.Context(), "/api/v4/posts/"+deleted))
 	must(t, site.Admin.Delete(t.Context(), "/api/v4/channels/"+archived))
-	var elsewhere struct{ ID string }
-	must(t, site.Admin.Post(t.Context(), "/api/v4/posts", map[string]string{"channel_id": foreign, "message": "root"}, &elsewhere))
-	reply := copies("/Welcome.txt")
-	reply.RootID = elsewhere.ID
 
-	to := func(channelID string) api.Attachment {
-		attachment := copies("/Welcome.txt")
-		attachment.ChannelID = channelID
-		return attachment
-	}
+	const never = "abcdefghijklmnopqrstuvwxyz"
 	tests := map[string]struct {
-		attachment api.Attachment
-		code       string
-		status     int
+		channelID, rootID string
+		code, field       string
+		status            int
 	}{
-		"a channel of others":         {to(foreign), "forbidden", 403},
-		"a channel that never was":    {to("abcdefghijklmnopqrstuvwxyz"), "forbidden", 403},
-		"an archived channel":         {to(archived), "forbidden", 403},
-		"no id of a channel":          {to("../../x"), "invalid_request", 400},
-		"a thread of another channel": {reply, "invalid_request", 400},
+		"a channel of others":                 {foreign, "", "forbidden", "", 403},
+		"a private channel of others":         {private, "", "forbidden", "", 403},
+		"a direct message of others":          {theirs, "", "forbidden", "", 403},
+		"a channel of another team":           {elsewhere, "", "forbidden", "", 403},
+		"a channel that never was":            {never, "", "forbidden", "", 403},
+		"the id of a team":                    {site.TeamID, "", "forbidden", "", 403},
+		"the id of a user":                    {site.User.ID, "", "forbidden", "", 403},
+		"the id of a post":                    {ownRoot, "", "forbidden", "", 403},
+		"an archived channel":                 {archived, "", "forbidden", "", 403},
+		"no id of a channel":                  {"../../x", "", "invalid_request", "channel_id", 400},
+		"an id in another case":               {strings.ToUpper(mine), "", "forbidden", "", 403},
+		"an id and more":                      {mine + " ", "", "invalid_request", "channel_id", 400},
+		"a thread of another channel":         {mine, foreignRoot, "invalid_request", "root_id", 400},
+		"a thread in a channel of others":     {foreign, foreignRoot, "forbidden", "", 403},
+		"an answer in the place of its root":  {mine, answer, "invalid_request", "root_id", 400},
+		"a thread whose root is deleted":      {mine, deleted, "invalid_request", "root_id", 400},
+		"a thread that never was":             {mine, never, "invalid_request", "root_id", 400},
+		"a channel in the place of a thread":  {mine, mine, "invalid_request", "root_id", 400},
+		"no id of a thread":                   {mine, "/", "invalid_request", "root_id", 400},
+		"a thread with a path behind its id":  {mine, ownRoot + "/..", "invalid_request", "root_id", 400},
+		"a channel with a query behind it":    {mine + "?x", "", "invalid_request", "channel_id", 400},
+		"a thread of somebody else's message": {foreign, ownRoot, "forbidden", "", 403},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			before := site.Host.Counts().Gets
-			_, err := site.Plugin(site.User).Attach(t.Context(), test.attachment)
-			wantProblem(t, err, test.code, test.status)
-			if after := site.Host.Counts().Gets; after != before {
-				t.Error("the file was read all the same")
+			before := site.Host.Counts().Requests
+			attachment := copies("/Welcome.txt")
+			attachment.ChannelID, attachment.RootID = test.channelID, test.rootID
+			_, err := site.Plugin(site.User).Attach(t.Context(), attachment)
+			problem := wantProblem(t, err, test.code, test.status)
+			if field, _ := problem.Details["field"].(string); field != test.field {
+				t.Errorf("the field is %q, want %q", field, test.field)
+			}
+			if after := site.Host.Counts().Requests; after != before {
+				t.Error("the host was asked all the same")
 			}
 		})
 	}
-	if got := posted(t, foreign); got != 1 {
-		t.Errorf("%d posts in the channel of others", got)
+	for channelID, want := range map[string]int{mine: 2, foreign: 1, private: 0, theirs: 0, elsewhere: 0} {
+		if got := postsIn(t, channelID); got != want {
+			t.Errorf("%d posts in %s, want %d", got, channelID, want)
+		}
 	}
+}
+
+// TestAttachInAnyChannelOfTheUsers attaches where a user may: in private channels, and in direct messages with others and with himself.
+func TestAttachInAnyChannelOfTheUsers(t *testing.T) {
+	for name, channelID := range map[string]string{
+		"private":             newPrivateChannel(t, site.User),
+		"direct":              directChannel(t, site.User, site.User2),
+		"direct with himself": directChannel(t, site.User, site.User),
+	} {
+		t.Run(name, func(t *testing.T) {
+			attachment := copies("/Welcome.txt")
+			attachment.ChannelID = channelID
+			if stored := readPost(t, attach(t, attachment).PostID); stored.ChannelID != channelID || len(stored.FileIDs) != 1 {
+				t.Errorf("the post is %+v", stored)
+			}
+		})
+	}
+}
+
+// TestAttachNeedsThePermissions takes from all members of channels what an admin may take from them.
+func TestAttachNeedsThePermissions(t *testing.T) {
+	var role struct {
+		ID          string
+		Permissions []string
+	}
+	must(t, site.Admin.Get(t.Context(), "/api/v4/roles/name/channel_user", &role))
+	set := func(permissions []string) {
+		must(t, site.Admin.Put(context.WithoutCancel(t.Context()), "/api/v4/roles/"+role.ID+"/patch", map[string]any{"permissions": permissions}, nil))
+	}
+	t.Cleanup(func() { set(role.Permissions) })
+	for _, permission := range []string{"create_post", "upload_file"} {
+		t.Run(permission, func(t *testing.T) {
+			set(slices.DeleteFunc(slices.Clone(role.Permissions), func(one string) bool { return one == permission }))
+			before := posted(t, site.ChannelID)
+			_, err := site.Plugin(site.User).Attach(t.Context(), copies("/Welcome.txt"))
+			wantProblem(t, err, "forbidden", 403)
+			if after := posted(t, site.ChannelID); after != before {
+				t.Error("something was posted")
+			}
+		})
+	}
+}
+
+func newPrivateChannel(t *testing.T, members ...*stack.Account) string {
+	t.Helper()
+	name := "p" + strings.ToLower(rand.Text()[:12])
+	var channel struct{ ID string }
+	must(t, site.Admin.Post(t.Context(), "/api/v4/channels", map[string]string{"team_id": site.TeamID, "name": name, "display_name": name, "type": "P"}, &channel))
+	for _, member := range members {
+		must(t, site.Admin.JoinChannel(t.Context(), channel.ID, member))
+	}
+	return channel.ID
+}
+
+// newTeamsChannel makes a public channel of a team that nobody else is in.
+func newTeamsChannel(t *testing.T) string {
+	t.Helper()
+	teamID, err := site.Admin.CreateTeam(t.Context(), "t"+strings.ToLower(rand.Text()[:12]))
+	must(t, err)
+	channelID, err := site.Admin.CreateChannel(t.Context(), teamID, "elsewhere")
+	must(t, err)
+	return channelID
+}
+
+func directChannel(t *testing.T, one, other *stack.Account) string {
+	t.Helper()
+	var channel struct{ ID string }
+	must(t, one.Post(t.Context(), "/api/v4/channels/direct", []string{one.ID, other.ID}, &channel))
+	return channel.ID
+}
+
+// say has the admin write a message, and gives its id.
+func say(t *testing.T, channelID, rootID string) string {
+	t.Helper()
+	var written post
+	must(t, site.Admin.Post(t.Context(), "/api/v4/posts", map[string]string{"channel_id": channelID, "root_id": rootID, "message": "message"}, &written))
+	return written.ID
 }
 
 func TestAttachObeysTheUploadSwitch(t *testing.T) {
@@ -63,20 +164,6 @@ func TestAttachObeysTheUploadSwitch(t *testing.T) {
 	defer set(true)
 	_, err := site.Plugin(site.User).Attach(t.Context(), copies("/Welcome.txt"))
 	wantProblem(t, err, "forbidden", 403)
-}
-
-func TestNothingWithoutASession(t *testing.T) {
-	nobody := site.Plugin(nil)
-	calls := map[string]func() error{
-		"files":      func() error { _, err := nobody.List(t.Context(), in("/")); return err },
-		"attach":     func() error { _, err := nobody.Attach(t.Context(), copies("/Welcome.txt")); return err },
-		"connection": func() error { _, err := nobody.Connection(t.Context()); return err },
-		"connect":    func() error { _, err := nobody.Authorize(t.Context()); return err },
-		"disconnect": func() error { return nobody.Disconnect(t.Context()) },
-	}
-	for name, call := range calls {
-		t.Run(name, func(t *testing.T) { wantProblem(t, call(), "not_authenticated", 401) })
-	}
 }
 
 // TestNotConnected shows that a caller who isn't connected is told where to connect.

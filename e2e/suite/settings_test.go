@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -111,31 +110,6 @@ func TestDocument(t *testing.T) {
 	response, got := open(t, stranger(t), site.BaseURL()+"/openapi.yaml")
 	if response.StatusCode != http.StatusOK || got != string(want) {
 		t.Errorf("got %d and %d bytes, want the %d of assets/openapi.yaml", response.StatusCode, len(got), len(want))
-	}
-}
-
-// TestBrowserSessionsNeedTheToken shows that a page elsewhere can't act in a user's browser.
-func TestBrowserSessionsNeedTheToken(t *testing.T) {
-	account := newAccount(t)
-	send := func(csrf string) (int, string) {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, site.BaseURL()+"/connection", strings.NewReader("{}"))
-		must(t, err)
-		request.Header.Set("Content-Type", "application/json")
-		if csrf != "" {
-			request.Header.Set("X-CSRF-Token", csrf)
-		}
-		response, err := account.Browser.Do(request)
-		must(t, err)
-		defer func() { _ = response.Body.Close() }()
-		body, err := io.ReadAll(response.Body)
-		must(t, err)
-		return response.StatusCode, string(body)
-	}
-	if status, body := send(""); status != http.StatusUnauthorized {
-		t.Errorf("without the token: %d %s", status, body)
-	}
-	if status, body := send(account.CSRF()); status != http.StatusOK {
-		t.Errorf("with the token: %d %s", status, body)
 	}
 }
 

@@ -266,7 +266,7 @@ func FuzzPathsSurviveTheirIDs(f *testing.F) {
 }
 
 func TestForgedIDsAreRefused(t *testing.T) {
-	for _, id := range []string{"x", "p!", "pYQ", "pL2EvLi4", "pLy8", "p" + strings.Repeat("A", 8000)} {
+	for _, id := range []string{"x", "p!", "pYQ", "pL2EvLi4", "pLy8", "pL2E\n", "pL2\rE", "pL2E=", "p" + strings.Repeat("A", 8000)} {
 		_, err := filehost.ParseID("id", id)
 		assert.Equal(t, filehost.InvalidRequest, filehost.KindOf(err), id)
 	}

@@ -123,6 +123,9 @@ func ParseID(field, id string) (Path, error) {
 		}
 		path = path.append(name)
 	}
+	if path.ID() != id { // base64 has more than one spelling
+		return Root, Invalid(field, field+" is not the id of an entry.")
+	}
 	return path, nil
 }
 
