@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"slices"
 	"time"
@@ -111,7 +110,6 @@ func (c *Client) do(ctx context.Context, call call) (*http.Response, error) {
 	response.Body = &guardedBody{ReadCloser: response.Body, guard: guard}
 	if !slices.Contains(call.accept, response.StatusCode) {
 		defer func() { _ = response.Body.Close() }()
-		_, _ = io.CopyN(io.Discard, response.Body, drainBytes)
 		return nil, c.refusal(response)
 	}
 	return response, nil

@@ -1,10 +1,13 @@
 package remote
 
 import (
+	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
@@ -65,14 +68,33 @@ func verdictOf(status int) verdict {
 	}
 }
 
-// refusal is the error for an answer whose status is not the one hoped for.
+// refusal is the error for an answer whose status is not the one hoped for. It reads what the answer says of it.
 func (c *Client) refusal(response *http.Response) error {
+	page, _ := io.ReadAll(io.LimitReader(response.Body, drainBytes)) // a part of it says less, and that is all
 	refusal := c.statusError(response.StatusCode)
 	refusal.RetryAfter = retryAfter(response.Header.Get("Retry-After"), c.clock.Now())
-	if response.StatusCode == http.StatusServiceUnavailable && response.Header.Get("X-Nextcloud-Maintenance-Mode") == "1" {
+	switch {
+	case response.StatusCode != http.StatusServiceUnavailable:
+	case response.Header.Get("X-Nextcloud-Maintenance-Mode") == "1":
 		refusal.Kind, refusal.Message = filehost.Maintenance, c.host.Name+" is in maintenance."
+	case isAccountDisabled(page):
+		refusal.Kind, refusal.Message = filehost.Forbidden, c.host.Name+" has disabled your account."
 	}
 	return refusal
+}
+
+// isAccountDisabled tells whether Nextcloud keeps the account out, which it calls a service that is unavailable. Newer
+// versions have an exception of its own for it; what stands behind the exception's name is translated.
+func isAccountDisabled(page []byte) bool {
+	var answer struct {
+		XMLName xml.Name `xml:"DAV: error"`
+		Message string   `xml:"http://sabredav.org/ns message"`
+	}
+	if xml.Unmarshal(page, &answer) != nil {
+		return false
+	}
+	exception, _, _ := strings.Cut(answer.Message, ":")
+	return exception == `OC\User\DisabledUserException` || exception == `OC\User\LoginException`
 }
 
 func (c *Client) statusError(status int) *filehost.Error {

@@ -2,9 +2,11 @@ package remote
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,6 +91,39 @@ func TestHostThatIsNotThere(t *testing.T) {
 	server.Close()
 	_, err := clientOf(t, server.URL, Config{}).Stat(t.Context(), alice, filehost.Root)
 	assert.Equal(t, filehost.HostUnavailable, filehost.KindOf(err))
+}
+
+func TestDisabledAccountIsNoBrokenHost(t *testing.T) {
+	const page = `<?xml version="1.0" encoding="utf-8"?>
+<d:error xmlns:d="DAV:" xmlns:s="http://sabredav.org/ns">
+  <s:exception>Sabre\DAV\Exception\ServiceUnavailable</s:exception>
+  <s:message>%s</s:message>
+</d:error>
+`
+	cases := map[string]struct {
+		status        int
+		message, page string
+		want          filehost.Kind
+	}{
+		"as Nextcloud 31 says it":  {503, `OC\User\DisabledUserException: Account disabled`, page, filehost.Forbidden},
+		"as older ones do":         {503, `OC\User\LoginException: Nutzer deaktiviert`, page, filehost.Forbidden},
+		"another trouble":          {503, `OCP\Lock\LockedException: DisabledUserException`, page, filehost.HostUnavailable},
+		"of another status":        {500, `OC\User\DisabledUserException: Account disabled`, page, filehost.HostUnavailable},
+		"not of the library":       {503, `OC\User\DisabledUserException: Account disabled`, "<html>%s</html>", filehost.HostUnavailable},
+		"a page too long to read":  {503, `OC\User\DisabledUserException: Account disabled`, strings.Repeat(" ", drainBytes) + page, filehost.HostUnavailable},
+		"a page that breaks off":   {503, `OC\User\DisabledUserException: Account disabled`, page[:60] + "%.0s", filehost.HostUnavailable},
+		"in maintenance, all wait": {503, `System is in maintenance mode.`, page, filehost.HostUnavailable},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			client := serve(t, "nextcloud", "", func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(c.status)
+				_, _ = fmt.Fprintf(w, c.page, c.message)
+			})
+			_, err := client.Stat(t.Context(), alice, filehost.Root)
+			assert.Equal(t, c.want, filehost.KindOf(err))
+		})
+	}
 }
 
 func TestTimeOfTheCallerIsOver(t *testing.T) {
