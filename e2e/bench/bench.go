@@ -28,7 +28,7 @@ type bench struct {
 	*stack.Stack
 	dir   string
 	token string // a personal access token of the stack's user
-	asked *propfind
+	asked *asked
 }
 
 // newBench brings up Mattermost, the plugin and the embedded host, with the stack's user connected by OAuth.

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// propfind is a request that the plugin has made.
-type propfind struct {
+// asked is a request that the plugin has made.
+type asked struct {
 	header http.Header
 	body   []byte
 }
@@ -27,7 +27,7 @@ type slowHost struct {
 	server *http.Server
 
 	mu   sync.Mutex
-	seen *propfind
+	seen *asked
 }
 
 // startSlowHost listens on a free loopback port for the host at target; ctx is for the start alone.
@@ -75,12 +75,12 @@ func (s *slowHost) remember(r *http.Request) error {
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seen = &propfind{r.Header.Clone(), body}
+	s.seen = &asked{r.Header.Clone(), body}
 	return nil
 }
 
 // last is the last PROPFIND, or nil.
-func (s *slowHost) last() *propfind {
+func (s *slowHost) last() *asked {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.seen

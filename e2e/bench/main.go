@@ -23,11 +23,13 @@ func main() {
 	flag.StringVar(&opts.out, "out", "", "file for the results as JSON")
 	flag.Func("only", "measure these parts only, by name, separated by commas: "+strings.Join(partNames(), ", "), opts.choose)
 	flag.Parse()
-	// The sign-in server logs through the default logger; its warnings are no news to anybody here.
-	slog.SetDefault(slog.New(slog.NewTextHandler(io.Discard, nil)))
-
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, opts)
+	var err error
+	if flag.Arg(0) == driveCommand {
+		err = drive(ctx, os.Stdin, os.Stdout)
+	} else {
+		err = run(ctx, opts)
+	}
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -78,6 +80,8 @@ func run(ctx context.Context, opts options) (err error) {
 	if opts.bundle == "" || opts.out == "" {
 		return errors.New("-bundle and -out are needed")
 	}
+	// The sign-in server logs through the default logger; its warnings are no news to anybody here.
+	slog.SetDefault(slog.New(slog.NewTextHandler(io.Discard, nil)))
 	b, err := newBench(ctx, opts.bundle)
 	if err != nil {
 		return err

@@ -65,7 +65,7 @@ func (b *bench) attachAtOnce(ctx context.Context, copies int) error {
 	group, parallel := errgroup.WithContext(ctx)
 	for range copies {
 		group.Go(func() error {
-			_, err := b.attachOnly(parallel)
+			_, err := b.attach(parallel)
 			return err
 		})
 	}

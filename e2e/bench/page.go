@@ -93,7 +93,7 @@ func (b *bench) learnPropfind(ctx context.Context) (err error) {
 	if err := b.use(ctx, listening.URL); err != nil {
 		return err
 	}
-	if _, err := b.newClient(1).files(ctx, hundredFolder); err != nil {
+	if _, err := b.listing(hundredFolder).run(ctx); err != nil {
 		return err
 	}
 	if b.asked = listening.last(); b.asked == nil {

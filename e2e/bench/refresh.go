@@ -1,10 +1,6 @@
 package main
 
-import (
-	"context"
-
-	"golang.org/x/sync/errgroup"
-)
+import "context"
 
 // expiredCallers is how many callers meet the expired token at once.
 const expiredCallers = 300
@@ -12,20 +8,14 @@ const expiredCallers = 300
 // measureRefresh has many callers list a folder with one access token that the host no longer takes, and counts what the
 // sign-in server is asked.
 func measureRefresh(ctx context.Context, b *bench) ([]row, error) {
-	client := b.newClient(expiredCallers)
-	if _, err := client.files(ctx, hundredFolder); err != nil {
+	listing := b.listing(hundredFolder)
+	if _, err := listing.run(ctx); err != nil {
 		return nil, err
 	}
 	b.Host.ExpireAccessTokens(hostUser)
 	before := b.Host.Counts().TokenRequests
-	var group errgroup.Group
-	for range expiredCallers {
-		group.Go(func() error {
-			_, err := client.files(ctx, hundredFolder)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	listing.Callers = expiredCallers
+	if _, err := listing.run(ctx); err != nil {
 		return nil, err
 	}
 	requests := float64(b.Host.Counts().TokenRequests - before)

@@ -3,18 +3,19 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/stack"
 )
 
 const (
 	warmRounds = 5
-	// warmRequests is how many requests a side makes in a round, at least.
-	warmRequests = 200
+	// warmCalls is how many calls a side makes in a round, and leastCalls how many each caller makes at least.
+	warmCalls, leastCalls = 300, 10
 	// addedBound is what the plugin may add to the median.
 	addedBound = 3 * time.Millisecond
 )
@@ -42,31 +43,30 @@ func measureWarm(ctx context.Context, b *bench) ([]row, error) {
 // load is what many callers met.
 type load struct {
 	times []time.Duration
+	calls int                      // those that warm up included
 	spent map[string]time.Duration // processor time by program
 }
 
 func (b *bench) warm(ctx context.Context, callers int) ([]row, error) {
-	client := b.newClient(callers)
-	through := func(ctx context.Context) (time.Duration, error) { return client.files(ctx, hundredFolder) }
-	direct := func(ctx context.Context) (time.Duration, error) {
-		return client.propfind(ctx, b.Host.URL(), hundredFolder)
-	}
-	var ours, theirs load
+	var ours, theirs, least load
 	for round := range warmRounds + 1 {
 		if round == 1 {
-			ours, theirs = load{}, load{} // the first one warms up
+			ours, theirs, least = load{}, load{}, load{} // the first one warms up
 		}
 		for _, side := range []struct {
-			load *load
-			call side
-		}{{&ours, through}, {&theirs, direct}} {
-			if err := b.drive(ctx, callers, side.call, side.load); err != nil {
+			load  *load
+			calls calls
+		}{{&ours, b.listing(hundredFolder)}, {&theirs, b.propfind(b.Host.URL(), hundredFolder)}, {&least, b.health()}} {
+			side.calls.Callers, side.calls.WarmUp, side.calls.Each = callers, 1, max(warmCalls/callers, leastCalls)
+			if err := b.drive(ctx, side.calls, side.load); err != nil {
 				return nil, err
 			}
 		}
 	}
-	say(fmt.Sprintf("%d callers: processor time of a listing: %s; of a PROPFIND: %s", callers, ours.perRequest(), theirs.perRequest()))
-	var rows []row
+	say(fmt.Sprintf("%d callers: processor time of a listing: %s; of a PROPFIND: %s; of a GET /health: %s", callers,
+		ours.perCall(), theirs.perCall(), least.perCall()))
+	rows := []row{{Work: fmt.Sprintf("the way to the plugin and back (GET /health), %d callers, p50", callers),
+		Value: milliseconds(median(least.times)), Unit: "ms"}}
 	for _, percent := range []int{50, 99} {
 		through, direct := percentile(ours.times, percent), percentile(theirs.times, percent)
 		r := row{Work: fmt.Sprintf("/files warm, 100 entries, %d callers, p%d", callers, percent), Value: milliseconds(through), Unit: "ms",
@@ -80,52 +80,34 @@ func (b *bench) warm(ctx context.Context, callers int) ([]row, error) {
 	return rows, nil
 }
 
-// drive has the callers make their requests, and adds what they met to into.
-func (b *bench) drive(ctx context.Context, callers int, call side, into *load) error {
+// drive has the callers make their calls, and adds what they met to into.
+func (b *bench) drive(ctx context.Context, c calls, into *load) error {
 	before, err := b.processorTimes()
 	if err != nil {
 		return err
 	}
-	each := (warmRequests + callers - 1) / callers
-	each = max(each, 10)
-	times := make([]time.Duration, callers*each)
-	group, ctx := errgroup.WithContext(ctx)
-	for caller := range callers {
-		group.Go(func() (err error) {
-			for i := range each {
-				if times[caller*each+i], err = call(ctx); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	after, err := b.processorTimes()
+	times, callers, err := c.runApart(ctx)
 	if err != nil {
 		return err
 	}
 	into.times = append(into.times, times...)
-	if into.spent == nil {
-		into.spent = map[string]time.Duration{}
+	into.calls += c.Callers * (c.WarmUp + c.Each)
+	if err := b.addSpent(before, into); err != nil {
+		return err
 	}
-	for program, spent := range after {
-		into.spent[program] += spent - before[program]
-	}
+	into.spent["callers"] += callers
 	return nil
 }
 
-// benchProgram is this process: the callers and the embedded host.
-const benchProgram = "host and callers"
+// hostProgram is this process, in which the embedded host runs.
+const hostProgram = "host"
 
 func (b *bench) processorTimes() (map[string]time.Duration, error) {
 	processes, err := b.Mattermost.Processes()
 	if err != nil {
 		return nil, err
 	}
-	processes[benchProgram] = os.Getpid()
+	processes[hostProgram] = os.Getpid()
 	spent := map[string]time.Duration{}
 	for program, pid := range processes {
 		usage, err := stack.UsageOf(pid)
@@ -137,10 +119,26 @@ func (b *bench) processorTimes() (map[string]time.Duration, error) {
 	return spent, nil
 }
 
-// perRequest words the processor time of one request.
-func (l load) perRequest() string {
-	each := func(program string) float64 {
-		return milliseconds(l.spent[program] / time.Duration(len(l.times)))
+// addSpent adds the processor time since before.
+func (b *bench) addSpent(before map[string]time.Duration, into *load) error {
+	after, err := b.processorTimes()
+	if err != nil {
+		return err
 	}
-	return fmt.Sprintf("%s %g ms, plugin %g ms, server %g ms", benchProgram, each(benchProgram), each(stack.PluginID), each(stack.ServerProgram))
+	if into.spent == nil {
+		into.spent = map[string]time.Duration{}
+	}
+	for program, spent := range after {
+		into.spent[program] += spent - before[program]
+	}
+	return nil
+}
+
+// perCall words the processor time of one call.
+func (l load) perCall() string {
+	var words []string
+	for _, program := range slices.Sorted(maps.Keys(l.spent)) {
+		words = append(words, fmt.Sprintf("%s %g ms", program, milliseconds(l.spent[program]/time.Duration(l.calls))))
+	}
+	return strings.Join(words, ", ")
 }
