@@ -7,6 +7,9 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/api"
@@ -17,9 +20,9 @@ import (
 // tells which settings the plugin runs with.
 func configure(t *testing.T, changed map[string]any) {
 	t.Helper()
-	apply := func(settings map[string]any) {
-		settings = maps.Clone(settings)
-		settings["hostname"] = "Files " + rand.Text()[:8]
+	apply := func(changed map[string]any) {
+		settings := map[string]any{"hostname": "Files " + rand.Text()[:8]}
+		maps.Copy(settings, changed)
 		ctx := context.WithoutCancel(t.Context())
 		if err := site.Configure(ctx, settings); err != nil {
 			t.Error(err)
@@ -30,13 +33,33 @@ func configure(t *testing.T, changed map[string]any) {
 			return err == nil && connection.Host.Name == settings["hostname"]
 		})
 	}
-	before := site.EmbeddedSettings()
-	// What a test sets and the embedded host's settings leave out goes back to its default.
-	for name, value := range map[string]any{"copiesperuser": 2, "encryptionkey": "", "previousencryptionkey": "", "allowunscannedcopies": false} {
-		before[name] = value
-	}
+	// What a test sets and the host's settings leave out goes back to its default.
+	before := defaultSettings(t)
+	maps.Copy(before, site.EmbeddedSettings())
+	delete(before, "hostname")
 	t.Cleanup(func() { apply(before) })
 	apply(changed)
+}
+
+// defaultSettings are those of plugin.json, with keys in lower case as Mattermost keeps them.
+func defaultSettings(t *testing.T) map[string]any {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "plugin.json"))
+	must(t, err)
+	var manifest struct {
+		Schema struct {
+			Settings []struct {
+				Key     string
+				Default any
+			}
+		} `json:"settings_schema"`
+	}
+	must(t, json.Unmarshal(raw, &manifest))
+	settings := map[string]any{}
+	for _, setting := range manifest.Schema.Settings {
+		settings[strings.ToLower(setting.Key)] = setting.Default
+	}
+	return settings
 }
 
 // configureBroken gives the plugin settings for one test that it can't work with.

@@ -223,7 +223,7 @@ func (v *validator) address(setting, raw string) *url.URL {
 	case parsed.Scheme != "https" && parsed.Scheme != "http":
 		v.fail(setting, "the address must start with https://.")
 	case parsed.Scheme == "http" && !v.allowHTTP:
-		v.fail(setting, "the address must start with https://, or switch “Allow plain HTTP” on.")
+		v.fail(setting, "the address must start with https://, or switch “%s” on.", filehost.LabelAllowHTTP)
 	case parsed.User != nil:
 		v.fail(setting, "the address must hold no user name or password.")
 	case parsed.RawQuery != "" || parsed.Fragment != "":
@@ -283,7 +283,7 @@ func (v *validator) oauth(raw Raw) OAuth {
 	}
 	signsIn, known := v.kinds[raw.HostKind]
 	if known && !signsIn && oauth.Issuer == "" && (oauth.AuthorizeURL == "" || oauth.TokenURL == "") {
-		v.fail("OAuthIssuer", "enter the issuer, or both “OAuth authorize URL” and “OAuth token URL”: this kind of host has no known ones.")
+		v.fail("OAuthIssuer", "enter the issuer, or both “%s” and “%s”: this kind of host has no known ones.", filehost.LabelOAuthAuthorize, filehost.LabelOAuthTokenURL)
 	}
 	return oauth
 }

@@ -12,9 +12,11 @@ const (
 	LabelOAuthClientID    = "OAuth client id"
 	LabelOAuthSecret      = "OAuth client secret"
 	LabelOAuthIssuer      = "OAuth issuer"
+	LabelOAuthAuthorize   = "OAuth authorize URL"
 	LabelOAuthTokenURL    = "OAuth token URL"
 	LabelEncryptionKey    = "Encryption key"
 	LabelPreviousKey      = "Previous encryption key"
+	LabelStallSeconds     = "Give up on a stalled file after (seconds)"
 	LabelAllowUnscanned   = "Allow copies that no plugin scans"
 )
 
@@ -30,7 +32,7 @@ var Labels = map[string]string{
 	"OAuthClientID":         LabelOAuthClientID,
 	"OAuthClientSecret":     LabelOAuthSecret,
 	"OAuthIssuer":           LabelOAuthIssuer,
-	"OAuthAuthorizeURL":     "OAuth authorize URL",
+	"OAuthAuthorizeURL":     LabelOAuthAuthorize,
 	"OAuthTokenURL":         LabelOAuthTokenURL,
 	"OAuthRevocationURL":    "OAuth revocation URL",
 	"OAuthScopes":           "OAuth scopes",
@@ -40,7 +42,7 @@ var Labels = map[string]string{
 	"MaxFiles":              "Files per post",
 	"CopiesPerNode":         "Copies at once, per Mattermost node",
 	"CopiesPerUser":         "Copies at once, per user and node",
-	"StallSeconds":          "Give up on a stalled file after (seconds)",
+	"StallSeconds":          LabelStallSeconds,
 	"AllowUnscannedCopies":  LabelAllowUnscanned,
 }
 

@@ -51,7 +51,7 @@ func (c *Client) statusRemedy(name string, last lastAnswer) string {
 	case status == http.StatusTooManyRequests:
 		return fmt.Sprintf("%s refuses requests as too many (%d): let it accept the Mattermost server's address without a limit (Nextcloud: the app “Brute-force settings”).", name, status)
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return fmt.Sprintf("%s refuses to show %s (%d), which it should show everybody: look for an access rule, or a proxy that signs people in, and let the Mattermost server pass.", name, path, status)
+		return fmt.Sprintf("%s refuses to show %s (%d), which it should show everybody: look for an access rule, or a proxy that signs people in, and let the Mattermost server's requests through.", name, path, status)
 	case status == http.StatusServiceUnavailable:
 		return fmt.Sprintf("%s is out of service at the moment (%d), and does not say that it is in maintenance: look at the host, and at the proxy before it.", name, status)
 	case status/100 == 5:
@@ -74,14 +74,14 @@ func (c *Client) redirectRemedy(name string, last lastAnswer) string {
 	if runes := []rune(shown); len(runes) > maxCited {
 		shown = string(runes[:maxCited]) + "…"
 	}
-	return fmt.Sprintf("%s redirects to %s, and redirects are not followed: if that is the file host, enter it as “%s” in the plugin's settings; if it is a page to sign in at, let the Mattermost server pass without.",
+	return fmt.Sprintf("%s redirects to %s, and redirects are not followed: if that is the file host, enter it as “%s” in the plugin's settings; if it is a page to sign in at, let the Mattermost server's requests through without it.",
 		name, shown, filehost.LabelHostURL)
 }
 
 // contentRemedy is for an answer of the right status whose content is not that of a file host.
 func (c *Client) contentRemedy(name string, last lastAnswer) string {
 	if kind, _, err := mime.ParseMediaType(last.header.Get("Content-Type")); err == nil && kind == "text/html" {
-		return fmt.Sprintf("%s answers with a web page where a file host of this kind has none, so something else is there, such as another site or a page to sign in at: %s, or let the Mattermost server pass that page.",
+		return fmt.Sprintf("%s answers with a web page where a file host of this kind has none, so something else is there, such as another site or a page to sign in at: %s, or let the Mattermost server's requests through without it.",
 			name, correctAddress)
 	}
 	return fmt.Sprintf("%s answers, but not as a file host of this kind does: %s, or choose another “%s”.", name, correctAddress, filehost.LabelHostKind)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jonboulle/clockwork"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
 
 // What the requests of users meet is remembered for trafficMinutes, minute by minute.
@@ -84,7 +86,8 @@ func (t *traffic) remedy(name string) string {
 		}
 	}
 	add(sum.limited, "were refused as too many (429). Let the host accept the Mattermost server's address without a limit (Nextcloud: the app “Brute-force settings”).")
-	add(sum.stalled, "were given up because no byte came for a while. Look at the load, the storage and the proxy of the host; “Give up on a stalled file after” in the plugin's settings is how long that is.")
+	add(sum.stalled, "were given up because no byte came for a while. Look at the load, the storage and the proxy of the host; “"+
+		filehost.LabelStallSeconds+"” in the plugin's settings says how long.")
 	add(sum.spared, "were held back for some seconds each, because those before failed in a row without an answer or with an error of the host (500, 502, 504). Look into the host's log.")
 	return strings.Join(remedies, " ")
 }

@@ -169,11 +169,11 @@ func (s *Store) discoveryRemedy(cause error) error {
 	case errors.Is(cause, errNoDocument):
 		return filehost.E(filehost.HostUnavailable, name+" publishes no metadata below that address (404 at /.well-known/openid-configuration): "+correct+", which is the address without the part from /.well-known on.", cause)
 	case errors.Is(cause, errNotMetadata):
-		return filehost.E(filehost.HostUnavailable, name+" answers with something else than its metadata, such as a web page: "+correct+", or let the Mattermost server pass the page to sign in at.", cause)
+		return filehost.E(filehost.HostUnavailable, name+" answers with something else than its metadata, such as a web page: "+correct+", or let the Mattermost server's requests through without it.", cause)
 	case errors.As(cause, &status) && status/100 == 5:
 		return filehost.E(filehost.HostUnavailable, fmt.Sprintf("%s answers with an error of its own (%d): look into its log, and that of the proxy before it.", name, int(status)), cause)
 	case errors.As(cause, &status):
-		return filehost.E(filehost.HostUnavailable, fmt.Sprintf("%s does not show its metadata (%d): %s, or let the Mattermost server pass.", name, int(status), correct), cause)
+		return filehost.E(filehost.HostUnavailable, fmt.Sprintf("%s does not show its metadata (%d): %s, or let the Mattermost server's requests through.", name, int(status), correct), cause)
 	}
 	return s.endpointRemedy(name, filehost.LabelOAuthIssuer, cause)
 }
