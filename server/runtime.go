@@ -201,7 +201,7 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, ciph
 		Host:        c.Host,
 		Method:      tokens.Method(c.SignIn),
 		OAuth:       newOAuth(c.OAuth),
-		RedirectURI: api.CallbackURL(c.SiteURL.String(), c.Host.ID),
+		RedirectURI: redirectURI(c),
 		AllowHTTP:   c.AllowHTTP,
 		KV:          kv,
 		Cipher:      cipher,
@@ -226,6 +226,7 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, ciph
 		Host:        c.Host,
 		Settings:    c.Settings,
 		Password:    c.SignIn == config.SignInPassword,
+		NoReturn:    c.SiteURL == nil,
 		Tokens:      store,
 		Connections: store,
 		Remote:      host,
@@ -237,6 +238,14 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, ciph
 		Copies:      p.copies,
 		Listings:    p.listings,
 	}), store, nil
+}
+
+// redirectURI is where the host's sign-in comes back to; "" when Mattermost has no address.
+func redirectURI(c config.Config) string {
+	if c.SiteURL == nil {
+		return ""
+	}
+	return api.CallbackURL(c.SiteURL.String(), c.Host.ID)
 }
 
 // newClients returns the client for the file host, which reaches no other origin, and the one for the sign-in server.

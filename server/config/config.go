@@ -69,7 +69,7 @@ type Config struct {
 	Settings         filehost.Settings
 	StallAfter       time.Duration
 	AllowUnscanned   bool
-	SiteURL          *url.URL
+	SiteURL          *url.URL // nil when it isn't set
 }
 
 // OAuth is the registration at the sign-in server; empty with SignInPassword. Empty addresses are derived from the kind
@@ -235,9 +235,12 @@ func (v *validator) address(setting, raw string) *url.URL {
 }
 
 func (v *validator) site(siteURL string) *url.URL {
+	if siteURL == "" {
+		return nil
+	}
 	parsed, err := url.Parse(strings.TrimSuffix(siteURL, "/"))
 	if err != nil || parsed.Host == "" {
-		v.fail("SiteURL", "set the Site URL of Mattermost (System Console, Environment, Web Server): sign-ins come back to it.")
+		v.fail("SiteURL", "correct the Site URL of Mattermost (System Console, Environment, Web Server): it is no address.")
 	}
 	return parsed
 }

@@ -72,9 +72,14 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 	}
 }
 
-func TestASiteURLIsRequired(t *testing.T) {
-	_, err := config.New(valid(), "", kinds)
-	require.ErrorContains(t, err, "“SiteURL”: set the Site URL")
+func TestASiteURLIsAnAddressOrNone(t *testing.T) {
+	unset, err := config.New(valid(), "", kinds)
+	require.NoError(t, err)
+	assert.Nil(t, unset.SiteURL)
+	for _, wrong := range []string{"chat.example.com", "/chat", "https://", "https://%zz"} {
+		_, err = config.New(valid(), wrong, kinds)
+		require.ErrorContains(t, err, "“SiteURL”: correct the Site URL", wrong)
+	}
 }
 
 func TestAllProblemsAreReportedAtOnceAndNoneHoldsASecret(t *testing.T) {

@@ -18,8 +18,15 @@ func (s *Service) Authorize(ctx context.Context, userID string) (string, error) 
 		return "", E(Unsupported, "A bot can't sign in on a web page; connect it with a user name and an app password.", nil)
 	case s.Password:
 		return "", &Error{Kind: Unsupported, Field: "username", Message: s.Host.Name + " is connected with a user name and an app password."}
+	case s.NoReturn:
+		return "", s.noReturn()
 	}
 	return s.Connections.Authorize(ctx, userID)
+}
+
+// noReturn is the error of a sign-in that could not come back to Mattermost.
+func (s *Service) noReturn() *Error {
+	return E(NotConfigured, "Nobody can sign in at "+s.Host.Name+": set the Site URL of Mattermost (System Console, Environment, Web Server), which sign-ins come back to.", nil)
 }
 
 // ConnectWithPassword connects with an app password: where the admin has chosen that method, and bots always.

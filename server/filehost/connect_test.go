@@ -33,6 +33,26 @@ func TestWhoMayConnectHow(t *testing.T) {
 	}
 }
 
+// TestWithoutASiteURL shows that nothing depends on it but signing in, and that an admin is told so.
+func TestWithoutASiteURL(t *testing.T) {
+	w := newWorld()
+	w.NoReturn = true
+	_, err := w.Authorize(t.Context(), bob)
+	assert.Equal(t, filehost.NotConfigured, kindOf(err))
+	assert.ErrorContains(t, err, "Site URL")
+	require.NoError(t, w.ConnectWithPassword(t.Context(), "bot", "user", filehost.NewSecret("right")))
+
+	var degraded *filehost.Degraded
+	configuration := w.Probes(nil, nil)[0]
+	require.Equal(t, filehost.CheckConfiguration, configuration.Name)
+	require.ErrorAs(t, configuration.Run(t.Context()), &degraded)
+	assert.Contains(t, degraded.Remedy, "Site URL")
+
+	w.Password = true
+	require.NoError(t, configuration.Run(t.Context()))
+	require.NoError(t, w.ConnectWithPassword(t.Context(), bob, "user", filehost.NewSecret("right")))
+}
+
 // ok stands for no error.
 const ok filehost.Kind = -1
 

@@ -64,13 +64,22 @@ type Check struct {
 func (s *Service) Probes(kv KV, tokenEndpoint func(context.Context) error) []Probe {
 	key := &keyProbe{kv: kv, sealer: s.Sealer}
 	return []Probe{
-		{CheckConfiguration, func(context.Context) error { return nil }}, // a Service exists only for a valid one
+		{CheckConfiguration, func(context.Context) error { return s.checkComplete() }},
 		{CheckKey, key.run},
 		{CheckKVStore, func(ctx context.Context) error { return checkKV(ctx, kv) }},
 		{CheckHost, s.Remote.Check},
 		{CheckTokenEndpoint, tokenEndpoint},
 		{CheckTransfers, s.Mattermost.CheckUploads},
 	}
+}
+
+// checkComplete tells what a valid configuration lacks: a Service exists for no other.
+func (s *Service) checkComplete() error {
+	if s.NoReturn && !s.Password {
+		missing := s.noReturn()
+		return &Degraded{Remedy: missing.Message + " What needs no sign-in works.", Err: missing}
+	}
+	return nil
 }
 
 // The sample that keyProbe keeps, sealed, in the store. When a key is lost for good, it stops warning after the time of

@@ -19,6 +19,7 @@ type Config struct {
 	Host        Host
 	Settings    Settings
 	Password    bool // the sign-in method is the app password; else OAuth
+	NoReturn    bool // Mattermost has no Site URL that a sign-in could come back to
 	Tokens      Tokens
 	Connections Connections
 	Remote      Remote
