@@ -125,28 +125,40 @@ func TestAPageGoesOnWhereTheLastEndedWhateverCameOrWent(t *testing.T) {
 	assert.Equal(t, []string{"d", "e", "g"}, names(second.Entries))
 }
 
-func TestACursorContinuesNoOtherQueryAndNoOtherUser(t *testing.T) {
+func TestACursorContinuesNoOtherQueryUserOrConnection(t *testing.T) {
 	w := newWorld()
 	w.remote.AddFile("/a", []byte("1"), noon)
 	w.remote.AddFile("/b", []byte("1"), noon)
-	require.NoError(t, w.tokens.ConnectWithPassword(t.Context(), bob, "", filehost.NewSecret("right")))
+	w.remote.AddFolder("/folder")
+	w.tokens.Connect(bob)
 	first, err := w.Browse(t.Context(), alice, filehost.Listing{Limit: 1})
 	require.NoError(t, err)
-	for name, test := range map[string]struct {
-		user    string
-		listing filehost.Listing
-	}{
-		"another user":  {bob, filehost.Listing{Cursor: first.NextCursor}},
-		"another order": {alice, filehost.Listing{Cursor: first.NextCursor, Descending: true}},
-		"another sort":  {alice, filehost.Listing{Cursor: first.NextCursor, Sort: filehost.BySize}},
-		"another type":  {alice, filehost.Listing{Cursor: first.NextCursor, Types: []string{"file"}}},
-		"forged":        {alice, filehost.Listing{Cursor: "forged"}},
+	refuse := func(name, user string, listing filehost.Listing) {
+		_, err := w.Browse(t.Context(), user, listing)
+		t.Run(name, func(t *testing.T) { wantField(t, err, "cursor") })
+	}
+	refuse("another user", bob, filehost.Listing{Cursor: first.NextCursor})
+	for name, other := range map[string]filehost.Listing{
+		"another order":  {Descending: true},
+		"another sort":   {Sort: filehost.BySize},
+		"the host's":     {Sort: filehost.HostOrder},
+		"another type":   {Types: []string{"file"}},
+		"another folder": {Folder: first.Entries[0].Path},
 	} {
-		_, err := w.Browse(t.Context(), test.user, test.listing)
-		assert.Equal(t, filehost.InvalidRequest, filehost.KindOf(err), name)
+		other.Cursor = first.NextCursor
+		refuse(name, alice, other)
+	}
+	for name, cursor := range map[string]string{"forged": "forged", "cut": first.NextCursor[:len(first.NextCursor)-1], "longer": first.NextCursor + "A"} {
+		refuse(name, alice, filehost.Listing{Cursor: cursor})
 	}
 	_, err = w.Browse(t.Context(), alice, filehost.Listing{Limit: 5, Cursor: first.NextCursor})
-	assert.NoError(t, err, "another limit is fine")
+	require.NoError(t, err, "another limit is fine")
+	w.remote.Accept("2")
+	_, err = w.Browse(t.Context(), alice, filehost.Listing{Cursor: first.NextCursor})
+	require.NoError(t, err, "and so is a renewed token of the same connection")
+	w.remote.Accept("")
+	w.tokens.Connect(alice)
+	refuse("connected anew since", alice, filehost.Listing{Cursor: first.NextCursor})
 }
 
 func TestWrongListingsNameTheField(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -79,7 +80,9 @@ func (r *Remote) Change(raw string, change func(*filehost.Entry)) {
 func (r *Remote) Remove(raw string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.entries, MustPath(raw))
+	path := MustPath(raw)
+	delete(r.entries, path)
+	r.order = slices.DeleteFunc(r.order, func(each filehost.Path) bool { return each == path })
 }
 
 // Accept makes the host reject every credential but that of a generation.

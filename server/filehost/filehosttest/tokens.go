@@ -50,7 +50,7 @@ func (t *Tokens) credential(userID string) (filehost.Credential, error) {
 	if generation == 0 || t.dead[userID] {
 		return filehost.Credential{}, errNone
 	}
-	return filehost.Credential{Scheme: filehost.Bearer, Secret: filehost.NewSecret("token"), Connection: fmt.Sprintf("connection %d of %s", t.connections[userID], userID), Generation: strconv.Itoa(generation)}, nil
+	return filehost.Credential{Scheme: filehost.Bearer, Secret: filehost.NewSecret("token"), Connection: fmt.Sprintf("connection %d", t.connections[userID]), Generation: strconv.Itoa(generation)}, nil
 }
 
 // For implements filehost.Tokens.
