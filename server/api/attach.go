@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
@@ -41,7 +42,7 @@ type attachedItemBody struct {
 
 // attach serves POST /attach.
 func (h *Handler) attach(r *request) (response, error) {
-	var body attachBody
+	body := attachBody{As: "copy"}
 	if err := decodeBody(r, &body); err != nil {
 		return response{}, err
 	}
@@ -77,18 +78,19 @@ func (b *attachBody) read(r *request) (filehost.Attachment, error) {
 		return attachment, err
 	case b.As == "link":
 		return attachment, notYet("as", "Files can be attached as a copy or to a draft only.")
-	case b.As != "" && b.As != "copy" && b.As != "draft":
+	case b.As != "copy" && b.As != "draft":
 		return attachment, filehost.Invalid("as", "as must be copy, link or draft.")
 	case b.Link != nil:
 		return attachment, notYet("link", "Files can be attached as a copy or to a draft only.")
 	case attachment.Draft && b.Message != "":
 		return attachment, filehost.Invalid("message", "A draft takes no message; write it in the post that you make of the files.")
 	}
-	for _, item := range b.Items {
+	for i, item := range b.Items {
+		field := "items[" + strconv.Itoa(i) + "]"
 		if item.Path == "" && item.ID == "" {
-			return attachment, filehost.Invalid("items", "Each item needs a path or an id.")
+			return attachment, filehost.Invalid(field, "Each item needs a path or an id.")
 		}
-		path, err := readPath("items", item.Path, item.ID)
+		path, err := readPath(field+".", item.Path, item.ID)
 		if err != nil {
 			return attachment, err
 		}

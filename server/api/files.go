@@ -78,7 +78,7 @@ func readListing(r *request) (filehost.Listing, string, error) {
 	}
 	host := q.one("host", "")
 	view, search := q.oneOf("view", "folder", "recent", "favorites", "shared"), q.one("q", "")
-	path, err := readPath("path", q.one("path", ""), q.one("id", ""))
+	path, err := readPath("", q.one("path", ""), q.one("id", ""))
 	listing.Folder = path
 	switch {
 	case q.err != nil:
@@ -97,15 +97,16 @@ func notYet(field, message string) error {
 	return &filehost.Error{Kind: filehost.Unsupported, Field: field, Message: message}
 }
 
-// readPath takes an entry by its path or by its id, never by both; by default the root.
-func readPath(field, path, id string) (filehost.Path, error) {
+// readPath takes an entry by its path or by its id, never by both; by default the root. within is what the names of the two
+// fields begin with.
+func readPath(within, path, id string) (filehost.Path, error) {
 	switch {
 	case path != "" && id != "":
-		return filehost.Root, filehost.Invalid(field, "Give either a path or an id.")
+		return filehost.Root, filehost.Invalid(within+"path", "Give either a path or an id.")
 	case id != "":
-		return filehost.ParseID("id", id)
+		return filehost.ParseID(within+"id", id)
 	case path != "":
-		return filehost.ParsePath(field, path)
+		return filehost.ParsePath(within+"path", path)
 	default:
 		return filehost.Root, nil
 	}
