@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"mime"
 	"net/http"
 	"sync"
 	"time"
@@ -75,7 +76,7 @@ func (b *breakers) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	response, err := b.next.RoundTrip(request)
 	switch {
-	case err == nil && broken(response.StatusCode):
+	case err == nil && broken(response):
 		breaker.failed(ctx, fmt.Errorf("status %d", response.StatusCode))
 	case err == nil:
 		breaker.answered(ctx)
@@ -86,12 +87,16 @@ func (b *breakers) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// broken tells whether a status is that of a server that is broken for everybody. 503 is not: hosts say so in their
-// maintenance, and of one user's storage that is away. Neither are 501 and 507, which are about the request.
-func broken(status int) bool {
-	switch status {
-	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
+// broken tells whether an answer is that of a server that is broken for everybody. 503 is not: hosts say so in their
+// maintenance, and of one user's storage that is away. Neither are 501 and 507, which are about the request, nor a 500 in
+// XML: there WebDAV works and tells of one request, such as that of an account which Nextcloud has disabled.
+func broken(response *http.Response) bool {
+	switch response.StatusCode {
+	case http.StatusBadGateway, http.StatusGatewayTimeout:
 		return true
+	case http.StatusInternalServerError:
+		kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
+		return kind != "application/xml" && kind != "text/xml"
 	}
 	return false
 }

@@ -78,6 +78,22 @@ func TestAServerThatKeepsFailingIsSpared(t *testing.T) {
 	}
 }
 
+// TestAnErrorInXMLIsOfOneRequest keeps one user, whose account is disabled at a Nextcloud, say, from having the host spared
+// for all.
+func TestAnErrorInXMLIsOfOneRequest(t *testing.T) {
+	for kind, counts := range map[string]bool{
+		"application/xml; charset=utf-8": false, "text/xml": false, "text/html; charset=utf-8": true, "application/json": true, "": true,
+	} {
+		server := listen(t, false, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Content-Type"] = []string{kind}
+			w.WriteHeader(http.StatusInternalServerError)
+		})
+		client := newClient(t, Config{AllowHTTP: true, Allowed: loopback})
+		open(t, client, server.URL)
+		assert.Equal(t, counts, spared(post(t.Context(), t, client, server.URL)), kind)
+	}
+}
+
 func TestOnlyFailuresInARowCount(t *testing.T) {
 	server, answers := moody(t)
 	client := newClient(t, Config{AllowHTTP: true, Allowed: loopback})

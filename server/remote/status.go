@@ -73,27 +73,32 @@ func (c *Client) refusal(response *http.Response) error {
 	page, _ := io.ReadAll(io.LimitReader(response.Body, drainBytes)) // a part of it says less, and that is all
 	refusal := c.statusError(response.StatusCode)
 	refusal.RetryAfter = retryAfter(response.Header.Get("Retry-After"), c.clock.Now())
+	maintenance := response.StatusCode == http.StatusServiceUnavailable && response.Header.Get("X-Nextcloud-Maintenance-Mode") == "1"
 	switch {
-	case response.StatusCode != http.StatusServiceUnavailable:
-	case response.Header.Get("X-Nextcloud-Maintenance-Mode") == "1":
+	case maintenance:
 		refusal.Kind, refusal.Message = filehost.Maintenance, c.host.Name+" is in maintenance."
-	case isAccountDisabled(page):
+	case response.StatusCode/100 == 5 && isAccountDisabled(page):
 		refusal.Kind, refusal.Message = filehost.Forbidden, c.host.Name+" has disabled your account."
 	}
 	return refusal
 }
 
-// isAccountDisabled tells whether Nextcloud keeps the account out, which it calls a service that is unavailable. Newer
-// versions have an exception of its own for it; what stands behind the exception's name is translated.
+// isAccountDisabled tells whether Nextcloud keeps the account out. To who signs in by password it says that a service is
+// unavailable, and why only in the message; to who comes with a token it lets the exception itself escape. Older versions
+// have no exception of its own for it. What stands behind an exception's name is translated.
 func isAccountDisabled(page []byte) bool {
 	var answer struct {
-		XMLName xml.Name `xml:"DAV: error"`
-		Message string   `xml:"http://sabredav.org/ns message"`
+		XMLName   xml.Name `xml:"DAV: error"`
+		Exception string   `xml:"http://sabredav.org/ns exception"`
+		Message   string   `xml:"http://sabredav.org/ns message"`
 	}
 	if xml.Unmarshal(page, &answer) != nil {
 		return false
 	}
-	exception, _, _ := strings.Cut(answer.Message, ":")
+	exception := answer.Exception
+	if exception == `Sabre\DAV\Exception\ServiceUnavailable` {
+		exception, _, _ = strings.Cut(answer.Message, ":")
+	}
 	return exception == `OC\User\DisabledUserException` || exception == `OC\User\LoginException`
 }
 

@@ -94,31 +94,34 @@ func TestHostThatIsNotThere(t *testing.T) {
 }
 
 func TestDisabledAccountIsNoBrokenHost(t *testing.T) {
-	const page = `<?xml version="1.0" encoding="utf-8"?>
-<d:error xmlns:d="DAV:" xmlns:s="http://sabredav.org/ns">
-  <s:exception>Sabre\DAV\Exception\ServiceUnavailable</s:exception>
-  <s:message>%s</s:message>
-</d:error>
-`
+	const (
+		page = `<?xml version="1.0" encoding="utf-8"?><d:error xmlns:d="DAV:" xmlns:s="http://sabredav.org/ns">` +
+			`<s:exception>%s</s:exception><s:message>%s</s:message></d:error>`
+		unavailable = `Sabre\DAV\Exception\ServiceUnavailable`
+		disabled    = `OC\User\DisabledUserException`
+		message     = disabled + ": Account disabled"
+	)
 	cases := map[string]struct {
-		status        int
-		message, page string
-		want          filehost.Kind
+		status                   int
+		page, exception, message string
+		want                     filehost.Kind
 	}{
-		"as Nextcloud 31 says it":  {503, `OC\User\DisabledUserException: Account disabled`, page, filehost.Forbidden},
-		"as older ones do":         {503, `OC\User\LoginException: Nutzer deaktiviert`, page, filehost.Forbidden},
-		"another trouble":          {503, `OCP\Lock\LockedException: DisabledUserException`, page, filehost.HostUnavailable},
-		"of another status":        {500, `OC\User\DisabledUserException: Account disabled`, page, filehost.HostUnavailable},
-		"not of the library":       {503, `OC\User\DisabledUserException: Account disabled`, "<html>%s</html>", filehost.HostUnavailable},
-		"a page too long to read":  {503, `OC\User\DisabledUserException: Account disabled`, strings.Repeat(" ", drainBytes) + page, filehost.HostUnavailable},
-		"a page that breaks off":   {503, `OC\User\DisabledUserException: Account disabled`, page[:60] + "%.0s", filehost.HostUnavailable},
-		"in maintenance, all wait": {503, `System is in maintenance mode.`, page, filehost.HostUnavailable},
+		"by password":             {503, page, unavailable, message, filehost.Forbidden},
+		"by password, years ago":  {503, page, unavailable, `OC\User\LoginException: Nutzer deaktiviert`, filehost.Forbidden},
+		"by token":                {500, page, disabled, "Account disabled", filehost.Forbidden},
+		"by token, years ago":     {500, page, `OC\User\LoginException`, "Nutzer deaktiviert", filehost.Forbidden},
+		"another trouble":         {503, page, unavailable, `OCP\Lock\LockedException: DisabledUserException`, filehost.HostUnavailable},
+		"another exception":       {500, page, `OC\ServerNotAvailableException`, message, filehost.HostUnavailable},
+		"not of the library":      {503, "<html>%s%s</html>", unavailable, message, filehost.HostUnavailable},
+		"a page too long to read": {503, strings.Repeat(" ", drainBytes) + page, unavailable, message, filehost.HostUnavailable},
+		"a page that breaks off":  {503, page[:60] + "%.0s%.0s", unavailable, message, filehost.HostUnavailable},
+		"a file of that content":  {404, page, unavailable, message, filehost.NotFound},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			client := serve(t, "nextcloud", "", func(w http.ResponseWriter, _ *http.Request) {
 				w.WriteHeader(c.status)
-				_, _ = fmt.Fprintf(w, c.page, c.message)
+				_, _ = fmt.Fprintf(w, c.page, c.exception, c.message)
 			})
 			_, err := client.Stat(t.Context(), alice, filehost.Root)
 			assert.Equal(t, c.want, filehost.KindOf(err))
