@@ -78,6 +78,8 @@ type Stack struct {
 	// Admin is the system admin; User and User2 are members of the team and the channel.
 	Admin, User, User2 *Account
 	TeamID, ChannelID  string
+	// FileStore is where Mattermost keeps files: "local" or "s3".
+	FileStore string
 	// Transport holds all traffic with the plugin to its contract.
 	Transport http.RoundTripper
 
@@ -101,7 +103,7 @@ func Up(ctx context.Context, cfg Config) (*Stack, error) {
 	if cfg.Say == nil {
 		cfg.Say = func(string) {}
 	}
-	s := &Stack{subpath: cfg.Subpath, clientID: "mattermost", secret: rand.Text()}
+	s := &Stack{subpath: cfg.Subpath, FileStore: cfg.FileStore, clientID: "mattermost", secret: rand.Text()}
 	if err := s.up(ctx, cfg); err != nil {
 		return nil, errors.Join(err, s.Down())
 	}
