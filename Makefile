@@ -95,8 +95,9 @@ bench: dist-host ## Measure what the plugin costs, against the same work without
 # What it finds becomes a seed in server/remote/testdata/fuzz, which `make test` reads.
 FUZZTIME ?= 10m
 .PHONY: fuzz
-fuzz: ## Hold the reader of listings to encoding/xml for FUZZTIME (10m), on documents made up by the fuzzer
+fuzz: ## Hold the reader of listings to encoding/xml, twice for FUZZTIME (10m), on documents that a fuzzer makes up
 	go test ./server/remote -run '^$$' -fuzz '^FuzzMultistatus$$' -fuzztime $(FUZZTIME)
+	go test ./server/remote -run '^$$' -fuzz '^FuzzForms$$' -fuzztime $(FUZZTIME)
 
 .PHONY: clean
 clean: ## Remove what was built; downloads, tools and servers stay
