@@ -105,10 +105,30 @@ func (n *Nextcloud) SetMaintenance(on bool) {
 	n.maintenance = on
 }
 
+// DropMemoryCache takes the host's memory cache away, which small installations never have: it hands out
+// tokens of pages then and keeps none.
+func (n *Nextcloud) DropMemoryCache() { n.pages.forget() }
+
 // Delay is how long the host would keep the next sign-in by password, and the next token request,
 // waiting.
 func (n *Nextcloud) Delay() (login, exchange time.Duration) {
 	return n.logins.delay(), n.exchanges.delay()
+}
+
+// FailedLogins is how many sign-ins by password have failed in the last half an hour.
+func (n *Nextcloud) FailedLogins() int { return n.logins.since(throttleWindow) }
+
+// AppPasswords is how many app passwords a user has.
+func (n *Nextcloud) AppPasswords(user string) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	count := 0
+	for _, whose := range n.appPasswords {
+		if whose == user {
+			count++
+		}
+	}
+	return count
 }
 
 // Secrets implements hosts.Host.
@@ -198,11 +218,16 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 func (n *Nextcloud) dav(w http.ResponseWriter, r *http.Request) {
 	n.count(r)
 	user, outcome := n.caller(r)
-	if outcome == welcome {
+	_, byToken := bearer(r)
+	switch {
+	case outcome == welcome:
 		n.files(w, r, user)
-		return
+	case outcome == accountDisabled && byToken:
+		// Nothing catches the exception there, unlike with a password.
+		n.fail(w, http.StatusInternalServerError, `OC\User\DisabledUserException`, "Account disabled")
+	default:
+		n.refuse(w, outcome)
 	}
-	n.refuse(w, outcome)
 }
 
 // refuse answers who may not come in.
@@ -297,6 +322,9 @@ func (n *Nextcloud) ocs(w http.ResponseWriter, r *http.Request, method string) (
 	user, outcome := n.caller(r)
 	_, byToken := bearer(r)
 	switch {
+	case outcome == accountDisabled:
+		w.Header().Set("WWW-Authenticate", `Basic realm="Authorisation Required"`)
+		writeOCS(w, http.StatusUnauthorized, 997, "Unauthorised", []any{})
 	case outcome == throttled:
 		writeOCS(w, http.StatusTooManyRequests, 429, "Reached maximum delay", []any{})
 	case outcome != welcome:

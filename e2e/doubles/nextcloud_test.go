@@ -114,7 +114,13 @@ func TestNextcloudKeepsOut(t *testing.T) {
 	response, body = asAlice(t, host, "/", "alice-password", nil)
 	if response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("X-Nextcloud-Maintenance-Mode") != "" ||
 		!strings.Contains(body, `OC\User\DisabledUserException`) {
-		t.Errorf("disabled: %s %s", response.Status, body)
+		t.Errorf("disabled, by password: %s %s", response.Status, body)
+	}
+	wantDAV(t, "disabled, by token", host, host.NewAppPassword("alice"), http.StatusInternalServerError)
+	user := newRequest(t, http.MethodGet, host.Origin()+"/ocs/v2.php/cloud/user?format=json", "")
+	user.SetBasicAuth("alice", "alice-password")
+	if response, body := send(t, user); response.StatusCode != http.StatusUnauthorized {
+		t.Errorf("disabled, at OCS: %s %s", response.Status, body)
 	}
 	host.Disable("alice", false)
 	if response, _ := asAlice(t, host, "/", "alice-password", nil); response.StatusCode != http.StatusMultiStatus {
@@ -158,11 +164,18 @@ func TestNextcloudPages(t *testing.T) {
 	if fresh := again.Get(paginateToken); rows != 3 || fresh == "" || fresh == token || again.Get(paginateTotal) != "7" {
 		t.Errorf("with a forgotten token: %d rows, %v", rows, again)
 	}
-	if whole, rows := page(map[string]string{paginate: "true", paginateCount: "100"}); rows != 7 || whole.Get(paginateToken) != "" {
+	whole, rows := page(map[string]string{paginate: "true", paginateCount: "100"})
+	if rows != 7 || whole.Get(paginateToken) == "" || whole.Get(paginateTotal) != "7" {
 		t.Errorf("all on one page: %d rows, %v", rows, whole)
 	}
 	if plain, rows := page(nil); rows != 7 || plain.Get(paginate) != "" {
 		t.Errorf("not asked for pages: %d rows, %v", rows, plain)
+	}
+	host.DropMemoryCache()
+	first, _ = page(map[string]string{paginate: "true", paginateCount: "4"})
+	next[paginateToken] = first.Get(paginateToken)
+	if again, rows := page(next); rows != 3 || again.Get(paginateToken) == "" || again.Get(paginateToken) == next[paginateToken] {
+		t.Errorf("without a memory cache: %d rows, %v", rows, again)
 	}
 }
 
@@ -201,6 +214,11 @@ func TestHiddenNames(t *testing.T) {
 			t.Errorf("%q: %s", name, response.Status)
 		}
 	}
+	must(t, os.WriteFile(host.Dir("alice")+"/caf\u00e9 composed", nil, 0o600))
+	if response, _ := asAlice(t, host, "/cafe%CC%81%20composed", "alice-password", nil); response.StatusCode != http.StatusMultiStatus {
+		t.Errorf("a composed name, asked for as decomposed: %s", response.Status)
+	}
+	must(t, os.Remove(host.Dir("alice")+"/caf\u00e9 composed"))
 	if _, body := asAlice(t, host, "/", "alice-password", nil); strings.Count(body, "<d:href>") != 1 {
 		t.Errorf("listed: %s", body)
 	}

@@ -15,7 +15,7 @@ func (n *Nextcloud) authorize(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusMethodNotAllowed)
 	case query.Get("client_id") != n.config.ClientID:
 		n.surprise(r, "an unknown client")
-		http.Error(w, "Your client is not authorized to connect.", http.StatusNotFound)
+		_, _ = io.WriteString(w, "Your client is not authorized to connect. Please inform the administrator of your client.")
 	case !query.Has("state"):
 		n.surprise(r, "no state")
 		http.Error(w, "Internal Server Error", http.StatusInternalServerError)

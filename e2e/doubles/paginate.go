@@ -26,7 +26,14 @@ type pages struct {
 	clock clockwork.Clock
 
 	mu   sync.Mutex
-	kept map[string]page // by address and token
+	kept map[string]page // by address and token; nil = nothing is kept
+}
+
+// forget ends what is kept, and keeps nothing from now on.
+func (p *pages) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.kept = nil
 }
 
 type page struct {
@@ -38,7 +45,9 @@ func (p *pages) keep(address string, entries []string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	fresh := token(32)
-	p.kept[address+" "+fresh] = page{entries, p.clock.Now()}
+	if p.kept != nil {
+		p.kept[address+" "+fresh] = page{entries, p.clock.Now()}
+	}
 	return fresh
 }
 
@@ -61,7 +70,7 @@ func (n *Nextcloud) replyPage(w http.ResponseWriter, r *http.Request, entries []
 		w.Header().Del("DAV")
 		w.Header().Set(paginate, "true")
 		n.multistatus(w, cut(kept, offset, count))
-	case header.Get(paginate) == "" || len(cut(entries, offset, count)) == len(entries):
+	case header.Get(paginate) == "":
 		n.multistatus(w, entries)
 	default:
 		w.Header().Set(paginate, "true")

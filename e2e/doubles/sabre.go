@@ -110,6 +110,7 @@ func (s *sabre) files(w http.ResponseWriter, r *http.Request, caller string) {
 		s.unknown(w, r)
 		return
 	}
+	name = norm.NFC.String(name) // as names are kept, in whatever form they are asked for
 	if r.Method == "PROPFIND" {
 		w.Header().Set("DAV", s.davHeader)
 	}

@@ -181,14 +181,14 @@ func (s *sabre) put(w http.ResponseWriter, r *http.Request, user, name string) {
 // badName says what is wrong with a name that the host doesn't take.
 func (s *sabre) badName(w http.ResponseWriter, name string) {
 	lower := strings.ToLower(name)
-	message := "File name contains at least one invalid character"
+	message := "Filename contains at least one invalid character"
 	switch {
 	case strings.Contains(name, `\`):
 		message = `"\" is not allowed inside a file or folder name.`
 	case lower == ".htaccess":
 		message = "Filename is a reserved word"
-	case strings.HasSuffix(lower, ".part"):
-		message = `".part" is a forbidden file type.`
+	case strings.HasSuffix(lower, ".part"), strings.HasSuffix(lower, ".filepart"):
+		message = `"` + path.Ext(lower) + `" is a forbidden file type.`
 	case len(name) > 250:
 		message = "Filename is too long"
 	}

@@ -52,7 +52,7 @@ func run(ctx context.Context, m *testing.M) (code int, err error) {
 		return 0, keepLog(err)
 	}
 	if code = m.Run(); code != 0 {
-		return code, keepLog(errors.New("tests failed"))
+		return code, errors.Join(keepLog(errors.New("tests failed")), nothingSurprising())
 	}
 	return code, errors.Join(logIsClean(), nothingSurprising())
 }
@@ -60,7 +60,7 @@ func run(ctx context.Context, m *testing.M) (code int, err error) {
 // nothingSurprising fails when the plugin has asked the host for what no client of such a host should.
 func nothingSurprising() error {
 	if surprises := site.Host.Surprises(); len(surprises) > 0 {
-		return keepLog(fmt.Errorf("the host is surprised by %q", surprises))
+		return fmt.Errorf("the host is surprised by %q", surprises)
 	}
 	return nil
 }
