@@ -81,8 +81,8 @@ unit-web: $(WEBAPP_MODULES)
 	cd webapp && npm test --silent
 
 .PHONY: e2e
-e2e: dist-host $(GOTESTSUM) ## Run the end-to-end tests: real Mattermost servers, real file hosts
-	cd e2e && FILEHOST_ATTACH_BUNDLE="$(CURDIR)/$(HOST_BUNDLE)" ../$(GOTESTSUM) --format pkgname -- -count=1 -timeout 20m ./...
+e2e: dist-host $(GOTESTSUM) ## Run the end-to-end tests on each server, store and host; VARIANTS=oldest RUN=TestX for less
+	@build/e2e.sh "$(CURDIR)/$(HOST_BUNDLE)" $(VARIANTS)
 
 .PHONY: browser
 browser: dist-host $(BROWSER_MODULES) ## Run the browser tests: the bundle in a real Chromium
