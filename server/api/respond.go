@@ -104,8 +104,11 @@ func (h *Handler) answer(w http.ResponseWriter, r *request, answer response, err
 	if answer.status != http.StatusNoContent && answer.status != http.StatusNotModified { // which have no content to measure (RFC 9110 8.6)
 		header.Set("Content-Length", strconv.Itoa(len(encoded)))
 	}
-	w.WriteHeader(answer.status)
-	if r.Method != http.MethodHead && len(encoded) > 0 {
+	written := r.Method != http.MethodHead && len(encoded) > 0
+	if !written || answer.status != http.StatusOK {
+		w.WriteHeader(answer.status) // which a body implies when it is 200: two round trips that most answers need not make
+	}
+	if written {
 		_, _ = w.Write(encoded) //nolint:gosec // JSON that is not sniffed, or an escaped template; an error means that the caller is gone
 	}
 }
