@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jonboulle/clockwork"
 	"github.com/mattermost/mattermost/server/public/model"
 	"github.com/mattermost/mattermost/server/public/plugin"
 	"github.com/pkg/errors"
@@ -23,6 +24,8 @@ type Config struct {
 	API plugin.API
 	// AllowUnscanned lets uploads take the plugin API's way when the server's own route can't be reached.
 	AllowUnscanned bool
+	// Clock tells how long a write takes; nil is the real one.
+	Clock clockwork.Clock
 }
 
 // Server implements filehost.Mattermost. It is safe for concurrent use.
@@ -34,6 +37,9 @@ type Server struct {
 
 // New returns the ports of the server behind config.API.
 func New(config Config) *Server {
+	if config.Clock == nil {
+		config.Clock = clockwork.NewRealClock()
+	}
 	return &Server{Config: config}
 }
 

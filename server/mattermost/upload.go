@@ -37,7 +37,7 @@ func (s *Server) CheckUploads(ctx context.Context) error {
 	_, err := s.findRoute(ctx)
 	switch {
 	case err == nil:
-		return nil
+		return s.checkStoreTime(ctx)
 	case s.AllowUnscanned:
 		return &filehost.Degraded{Remedy: "Copies work, but no plugin that scans uploads sees them, because " + routeRemedy(err), Err: err}
 	default:
@@ -58,9 +58,10 @@ func (s *Server) uploadByREST(ctx context.Context, route *uploadRoute, upload fi
 		return filehost.FileInfo{}, err
 	}
 	defer s.closeSession(session)
+	began := s.Clock.Now()
 	answer, err := s.send(ctx, route, session, upload)
 	if err != nil {
-		return filehost.FileInfo{}, err
+		return filehost.FileInfo{}, s.outOfStoreTime(began, err)
 	}
 	var uploaded struct {
 		FileInfos []json.RawMessage `json:"file_infos"`
@@ -78,7 +79,9 @@ func (s *Server) uploadByREST(ctx context.Context, route *uploadRoute, upload fi
 // send posts the file to the server's own route and returns its answer.
 func (s *Server) send(ctx context.Context, route *uploadRoute, session *model.Session, upload filehost.Upload) ([]byte, error) {
 	target := route.base + "/api/v4/files?" + url.Values{"channel_id": {upload.ChannelID}, "filename": {upload.Name}}.Encode()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target, io.NopCloser(upload.Content))
+	ctx, body, cancel := s.withinStoreTime(ctx, upload.Content)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target, body)
 	if err != nil {
 		return nil, errors.Wrap(err, "upload")
 	}

@@ -30,12 +30,13 @@ func (s *Server) uploadBySession(ctx context.Context, upload filehost.Upload) (f
 	}
 	source := &filled{ctx: ctx, source: upload.Content}
 	for {
+		began := s.Clock.Now()
 		info, err := s.API.UploadData(session, io.LimitReader(source, partSize))
 		switch {
 		case isUnreadableImage(err):
 			return filehost.FileInfo{}, filehost.E(filehost.Unsupported, "Mattermost can't read this image, and takes it only through its own upload route, which the plugin can't reach; tell your system admin.", err)
 		case err != nil:
-			return filehost.FileInfo{}, errors.Wrap(err, "upload data")
+			return filehost.FileInfo{}, s.outOfStoreTime(began, errors.Wrap(err, "upload data"))
 		case info != nil && info.Size != upload.Size:
 			return filehost.FileInfo{}, errors.Errorf("upload session stored %d of %d bytes", info.Size, upload.Size)
 		case info != nil:
