@@ -65,6 +65,7 @@ var hostileDocuments = map[string]string{
 	"reference to a surrogate":    listingOf(responseOf("&#xD800;", "")),
 	"reference to U+FFFE":         listingOf(responseOf("&#xFFFE;", "")),
 	"reference beyond Unicode":    listingOf(responseOf("&#x110000;", "")),
+	"reference beyond 32 bits":    listingOf(responseOf("&#x100000041;", "")),
 	"reference beyond 64 bits":    listingOf(responseOf("&#x10000000000000041;", "")),
 	"reference, many zeros":       listingOf(responseOf("&#"+strings.Repeat("0", 40)+"65;", "")),
 	"reference without end":       listingOf(responseOf("&amp", "")),

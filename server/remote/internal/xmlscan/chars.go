@@ -166,7 +166,7 @@ func referred(reference []byte) (rune, bool) {
 	if digits[0] == 'x' {
 		digits, base = digits[1:], 16
 	}
-	number, err := strconv.ParseUint(string(digits), base, 31)
+	number, err := strconv.ParseUint(string(digits), base, 64)
 	if err != nil || number > utf8.MaxRune {
 		return 0, false
 	}

@@ -29,7 +29,7 @@ type Config struct {
 	// Charset translates a document that declares another encoding than UTF-8 (XML 1.0, 4.3.3) into that. It fails for an
 	// encoding that it doesn't know. nil = it knows none.
 	Charset func(label string, source io.Reader) (io.Reader, error)
-	Window  int // bytes that are read at once; it grows for a tag up to its limit; at least 16
+	Window  int // bytes that are read at once, up to the limit of a tag; it grows to that for one
 }
 
 // Scanner reads the tokens of a document. It is not safe for concurrent use.

@@ -88,12 +88,7 @@ func (s *Scanner) tagEnd() (int, error) {
 		if err := s.need(length + 1); err != nil {
 			return 0, err
 		}
-		if length >= s.limits.Tag {
-			return 0, &LimitError{Limit: TagBytes, Most: int64(s.limits.Tag)}
-		}
 		switch c := s.buffer[s.pos+length]; {
-		case c == '<':
-			return 0, s.malformed("a < in a tag")
 		case quote != 0:
 			if c == quote {
 				quote = 0

@@ -8,6 +8,9 @@ import (
 // maxEmptyReads is how often a source may give nothing before it counts as broken, as bufio has it.
 const maxEmptyReads = 100
 
+// minWindow are the bytes of the least window.
+const minWindow = 16
+
 // window is the part of a document that is held.
 type window struct {
 	source io.Reader
@@ -21,7 +24,8 @@ type window struct {
 }
 
 func newWindow(source io.Reader, config Config) window {
-	return window{source: source, buffer: make([]byte, max(16, config.Window)), limits: config.Limits}
+	size := max(minWindow, min(config.Window, config.Limits.Tag))
+	return window{source: source, buffer: make([]byte, size), limits: config.Limits}
 }
 
 // offset is the number of bytes that have been read of the document.
@@ -77,7 +81,8 @@ func (w *window) more() error {
 	return w.broken
 }
 
-// room makes some behind what is not read yet.
+// room makes some behind what is not read yet. A tag is the longest thing that has to be there as a whole, so that the
+// buffer is as long as one may be.
 func (w *window) room() error {
 	if w.pos > 0 {
 		w.end = copy(w.buffer, w.buffer[w.pos:w.end])
