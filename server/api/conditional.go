@@ -26,9 +26,9 @@ func filesTag(body []byte, cursor, state string, languages []string) string {
 }
 
 // unlessKnown is the answer, or 304 with the headers that it must have (RFC 9110 15.4.5) when the caller has named the
-// answer's ETag. It looks at answers of 200 only (RFC 9110 13.2.1).
+// answer's ETag. It is for answers of 200 (RFC 9110 13.2.1).
 func (a response) unlessKnown(r *http.Request) response {
-	if a.status != http.StatusOK || !namesTag(r.Header.Values("If-None-Match"), a.header.Get("ETag")) {
+	if !namesTag(r.Header.Values("If-None-Match"), a.header.Get("ETag")) {
 		return a
 	}
 	return response{status: http.StatusNotModified, header: a.header}

@@ -2,7 +2,9 @@ package filehost_test
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -234,4 +236,45 @@ func TestChangeDetectionFollowsWhatTheHostOffers(t *testing.T) {
 	page, err = w.Browse(t.Context(), alice, filehost.Listing{})
 	require.NoError(t, err)
 	assert.False(t, page.Capabilities.ChangeDetection)
+}
+
+func TestIDsAreReadBackAndNothingElseIs(t *testing.T) {
+	long := strings.Repeat("/"+strings.Repeat("n", 1023), 4)
+	for _, raw := range []string{"/", "/a", "/a b/#1 %2F.txt", `/back\slash`, "/\u202e", long} {
+		path, err := filehost.ParsePath("path", raw)
+		require.NoError(t, err)
+		again, err := filehost.ParseID("id", path.ID())
+		require.NoError(t, err, raw)
+		assert.Equal(t, path, again)
+	}
+	latin, ok := filehost.Root.Join("caf\xe9")
+	require.True(t, ok)
+	again, err := filehost.ParseID("id", latin.ID())
+	require.NoError(t, err)
+	assert.Equal(t, latin, again, "bytes that no path can name")
+
+	id := func(raw string) string { return "p" + base64.RawURLEncoding.EncodeToString([]byte(raw)) }
+	for name, wrong := range map[string]string{
+		"nothing":                  "",
+		"a path":                   "/a",
+		"of another kind":          "f" + id("/a")[1:],
+		"no base64url":             "p*",
+		"padded":                   id("/ab") + "==",
+		"base64 of the other kind": "p/+8",
+		"with bits to spare":       "pL2F", // of /a, whose last character has bits that say nothing
+		"a line break in it":       id("/a")[:3] + "\n" + id("/a")[3:],
+		"relative":                 id("a"),
+		"a way up":                 id("/../b"),
+		"a way up behind \\":       id(`/a\..\b`),
+		"here":                     id("/./b"),
+		"an empty name":            id("//b"),
+		"a slash at its end":       id("/a/"),
+		"a NUL":                    id("/a\x00"),
+		"too long by one":          id(long + "n"),
+		"without end":              id(strings.Repeat("/n", 1<<20)),
+		"a listing's cursor":       base64.RawURLEncoding.EncodeToString([]byte(`["cursor","default"]`)),
+	} {
+		_, err := filehost.ParseID("id", wrong)
+		t.Run(name, func(t *testing.T) { wantField(t, err, "id") })
+	}
 }

@@ -74,8 +74,26 @@ func TestCutConnectionIsAnError(t *testing.T) {
 		"compressed and cut":             compressed(small, func(raw []byte) []byte { return raw[:len(raw)/2] }),
 		"compressed, without checksum":   compressed(small, func(raw []byte) []byte { return raw[:len(raw)-1] }),
 		"more than an answer":            answer(small + small),
-		"empty":                          answer(""),
-		"compressed and empty":           compressed("", func([]byte) []byte { return nil }),
+		"whole, but shorter than announced": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Length", fmt.Sprint(len(small)+1))
+			answer(small)(w, r)
+		},
+		"whole, but not the end of the chunks": func(w http.ResponseWriter, r *http.Request) {
+			answer(small)(w, r)
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		},
+		"whole, but compressed and cut": compressed(small, func(raw []byte) []byte { return raw[:len(raw)-1] }),
+		"whole, but of another checksum": compressed(small, func(raw []byte) []byte {
+			raw[len(raw)-8] ^= 1
+			return raw
+		}),
+		"whole, but of another length": compressed(small, func(raw []byte) []byte {
+			raw[len(raw)-1] ^= 1
+			return raw
+		}),
+		"empty":                answer(""),
+		"compressed and empty": compressed("", func([]byte) []byte { return nil }),
 	}
 	for name, handler := range cuts {
 		t.Run(name, func(t *testing.T) {
