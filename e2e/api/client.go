@@ -2,10 +2,12 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"time"
 
@@ -39,6 +41,7 @@ type Attachment struct {
 	Message   string `json:"message,omitempty"`
 	Items     []Item `json:"items"`
 	As        string `json:"as,omitempty"`
+	DryRun    bool   `json:"dry_run,omitempty"`
 }
 
 // Item names a file by path or by id.
@@ -50,8 +53,20 @@ type Item struct {
 
 // Attached is the answer of POST /attach.
 type Attached struct {
-	PostID string         `json:"post_id"`
-	Items  []AttachedItem `json:"items"`
+	PostID    string         `json:"post_id"`
+	FileInfos []FileInfo     `json:"file_infos"`
+	Items     []AttachedItem `json:"items"`
+}
+
+// FileInfo is a file as Mattermost's own API shows it.
+type FileInfo struct {
+	ID        string `json:"id"`
+	UserID    string `json:"user_id"`
+	ChannelID string `json:"channel_id"`
+	PostID    string `json:"post_id"`
+	Name      string `json:"name"`
+	Size      int64  `json:"size"`
+	MIMEType  string `json:"mime_type"`
 }
 
 // AttachedItem says what became of one item.
@@ -115,6 +130,27 @@ func (c Client) List(ctx context.Context, query url.Values) (Page, error) {
 func (c Client) Attach(ctx context.Context, attachment Attachment) (Attached, error) {
 	var attached Attached
 	return attached, AsProblem(c.Post(ctx, "/attach", attachment, &attached))
+}
+
+// AttachOnce is Attach with an idempotency key.
+func (c Client) AttachOnce(ctx context.Context, key string, attachment Attachment) (Attached, error) {
+	var attached Attached
+	body, err := json.Marshal(attachment)
+	if err != nil {
+		return attached, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL+"/attach", bytes.NewReader(body))
+	if err != nil {
+		return attached, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Idempotency-Key", key)
+	response, err := c.Send(request)
+	if err != nil {
+		return attached, AsProblem(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	return attached, json.NewDecoder(response.Body).Decode(&attached)
 }
 
 // Connection tells how the caller is connected.

@@ -1,5 +1,6 @@
 // Command scanner is a Mattermost plugin for tests that stands for a virus scanner: it reads every
-// byte of every upload, remembers what it saw, and refuses files that hold a marker.
+// byte of every upload, remembers what it saw, and refuses files that hold a marker. Posts with a
+// marker of their own it holds until it is told to let them go.
 package main
 
 import (
@@ -11,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/mattermost/mattermost/server/public/model"
@@ -19,6 +21,9 @@ import (
 
 // marker in a file's content makes the scanner refuse it.
 const marker = "FILEHOST-ATTACH-SCANNER-REJECT"
+
+// holdMarker in a post's message makes the scanner hold it.
+const holdMarker = "FILEHOST-ATTACH-SCANNER-HOLD"
 
 // seen is what the scanner saw of an upload.
 type seen struct {
@@ -31,6 +36,33 @@ type scanner struct {
 	plugin.MattermostPlugin
 	mu   sync.Mutex
 	seen []seen
+	held []chan struct{}
+}
+
+// MessageWillBePosted holds posts with the marker, as a scanner does that asks somebody first.
+func (s *scanner) MessageWillBePosted(_ *plugin.Context, post *model.Post) (*model.Post, string) {
+	if strings.Contains(post.Message, holdMarker) {
+		released := make(chan struct{})
+		s.mu.Lock()
+		s.held = append(s.held, released)
+		s.mu.Unlock()
+		<-released
+	}
+	return nil, ""
+}
+
+// hold tells how many posts are held, and with DELETE lets them go.
+func (s *scanner) hold(method string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	count := len(s.held)
+	if method == http.MethodDelete {
+		for _, released := range s.held {
+			close(released)
+		}
+		s.held = nil
+	}
+	return count
 }
 
 // FileWillBeUploaded reads the whole file and refuses it by saying why.
@@ -49,18 +81,18 @@ func (s *scanner) FileWillBeUploaded(_ *plugin.Context, info *model.FileInfo, fi
 	return nil, ""
 }
 
-// ServeHTTP answers with everything seen, oldest first; below /forge, with what another plugin
-// says to a request in the name of a user who never made it; below /session, with the token of a
-// session that a plugin has opened for a user.
+// ServeHTTP answers with everything seen, oldest first; below /held, with the number of posts that are
+// held; below /forge, with what another plugin says to a request in the name of a user who never made it;
+// below /session, with the token of a session that a plugin has opened for a user.
 func (s *scanner) ServeHTTP(_ *plugin.Context, w http.ResponseWriter, r *http.Request) {
-	var answer any
+	var answer any = s.all()
 	switch r.URL.Path {
 	case "/forge":
 		answer = s.forge(r)
 	case "/session":
 		answer = s.session(r.URL.Query().Get("user_id"))
-	default:
-		answer = s.all()
+	case "/held":
+		answer = s.hold(r.Method)
 	}
 	body, err := json.Marshal(answer)
 	if err != nil {

@@ -81,7 +81,7 @@ const (
 type Error struct {
 	Kind       Kind
 	Message    string        // for a person: one sentence, nothing internal, no secret
-	Field      string        // InvalidRequest, Unsupported: the query parameter, header or body field
+	Field      string        // InvalidRequest, Unsupported, KeyReused: the query parameter, header or body field
 	Limit      int64         // TooLarge, InvalidRequest, Timeout: the limit, in the unit that Message names
 	LimitOwner LimitOwner    // TooLarge, Timeout: who sets Limit
 	Actual     int64         // TooLarge: what was asked for, in the same unit; 0 = unknown

@@ -150,7 +150,7 @@ func (s *Service) reuse(ctx context.Context, userID string, attachment Attachmen
 }
 
 // inUse is the answer while another call holds the key.
-func inUse(wait time.Duration, cause error) error {
+func inUse(wait time.Duration, cause error) *Error {
 	return &Error{Kind: Conflict, RetryAfter: wait, Err: cause,
 		Message: "A request with this Idempotency-Key is under way; send it again shortly for its answer."}
 }

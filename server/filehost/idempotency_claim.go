@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/jonboulle/clockwork"
 )
@@ -78,8 +79,8 @@ type claim struct {
 	// what that was to write. nil = nothing.
 	raws [][]byte
 
-	held  context.Context //nolint:containedctx // ends when the claim is lost
-	lose  context.CancelCauseFunc
+	loss  atomic.Pointer[Error] // why the work must end
+	stop  context.CancelFunc    // ends it
 	lapse clockwork.Timer
 }
 
@@ -180,30 +181,45 @@ var (
 	errLapsed    = E(Internal, "Mattermost's key-value store has not answered for too long, so the copy was stopped; try again.", errors.New("no sign of life could be written"))
 )
 
-// hold gives signs of life until release is called. The context that it returns ends when that fails for so long that
-// another call may take over.
+// hold gives signs of life until release is called, also when the request's time is over and its post is still being
+// made. The context that it returns ends when that fails for so long that another call may take over.
 func (c *claim) hold(ctx context.Context) (held context.Context, release func()) {
-	c.held, c.lose = context.WithCancelCause(ctx)
-	c.lapse = c.Clock.AfterFunc(stopTime, func() { c.lose(errLapsed) })
+	held, c.stop = context.WithCancel(ctx)
+	c.lapse = c.Clock.AfterFunc(stopTime-c.Clock.Since(c.record.Alive), func() { c.lose(errLapsed) })
 	ticker := c.Clock.NewTicker(beatTime)
-	stopped := make(chan struct{})
+	released, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
-		defer ticker.Stop()
 		for {
 			select {
-			case <-c.held.Done():
+			case <-released:
 				return
 			case <-ticker.Chan():
-				_ = Recovered(func() error { return c.change(c.held, func(*record) {}) }) // else the next one, or the end
+				_ = Recovered(func() error { return c.change(context.WithoutCancel(ctx), func(*record) {}) }) // else the next one, or the end
 			}
 		}
 	}()
-	return c.held, func() {
+	return held, func() {
+		ticker.Stop()
 		c.lapse.Stop()
-		c.lose(nil)
+		c.stop()
+		close(released)
 		<-stopped
 	}
+}
+
+// lose ends the work under the claim.
+func (c *claim) lose(why *Error) {
+	c.loss.CompareAndSwap(nil, why)
+	c.stop()
+}
+
+// lost returns why the work under the claim must end, or nil.
+func (c *claim) lost() error {
+	if why := c.loss.Load(); why != nil {
+		return why
+	}
+	return nil
 }
 
 // change writes the record with a change. It fails, and the work ends, when the claim is lost.
@@ -221,15 +237,6 @@ func (c *claim) change(ctx context.Context, apply func(*record)) error {
 		err = errTakenOver
 	}
 	return err
-}
-
-// lost returns why the work under the claim must end, or nil.
-func (c *claim) lost() error {
-	switch cause := context.Cause(c.held); cause {
-	case errTakenOver, errLapsed:
-		return cause
-	}
-	return nil
 }
 
 // copied notes what has been copied so far. It fails only when the claim is lost.

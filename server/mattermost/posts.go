@@ -64,6 +64,9 @@ func (s *Server) checkRoot(channelID, rootID string) error {
 	return nil
 }
 
+// errNoAnswer is how a call looks whose way to the server broke: neither a result nor an error.
+var errNoAnswer = errors.New("the server gave no answer")
+
 // Files implements filehost.Mattermost.
 func (s *Server) Files(_ context.Context, fileIDs []string) ([]filehost.FileInfo, error) {
 	files := make([]filehost.FileInfo, len(fileIDs))
@@ -74,6 +77,8 @@ func (s *Server) Files(_ context.Context, fileIDs []string) ([]filehost.FileInfo
 			continue
 		case appErr != nil:
 			return nil, errors.Wrap(appErr, "read a file info")
+		case info == nil:
+			return nil, errNoAnswer
 		}
 		files[i] = newFileInfo(info, nil)
 	}
@@ -101,6 +106,8 @@ func (s *Server) Post(_ context.Context, post filehost.Post) (string, error) {
 		return "", filehost.E(filehost.Forbidden, "Mattermost refused the post: "+appErr.Message, appErr)
 	case appErr != nil:
 		return "", classify(appErr, "Mattermost could not create the post; try again.")
+	case created == nil:
+		return "", errNoAnswer
 	case sameFiles(created.FileIds, post.FileIDs):
 		return created.Id, nil
 	}
@@ -122,8 +129,11 @@ func (s *Server) RemoveIncomplete(ctx context.Context, post filehost.Post, since
 		return err
 	}
 	list, appErr := s.API.GetPostsSince(post.ChannelID, since.UnixMilli())
-	if appErr != nil {
+	switch {
+	case appErr != nil:
 		return errors.Wrap(appErr, "look for a post")
+	case list == nil:
+		return errNoAnswer
 	}
 	for _, found := range list.Posts {
 		if found.UserId != post.UserID || found.DeleteAt != 0 || !hasSome(found, post.FileIDs, files) || hasAll(found, files) {
