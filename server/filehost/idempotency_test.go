@@ -414,6 +414,42 @@ func TestASignOfLifeKeepsTheClaim(t *testing.T) {
 	require.NoError(t, <-done)
 }
 
+// TestSignsOfLifeGoOnAfterTheRequestsTime lets the creation of a post take longer than the request and than anybody waits
+// for a dead call's post.
+func TestSignsOfLifeGoOnAfterTheRequestsTime(t *testing.T) {
+	w, ask := threeItems()
+	service := w.run(filehosttest.Process{Name: "slow"}, &mortal{}, w.kv)
+	slow := &sleepyPost{service.Mattermost, make(chan filehost.Post), make(chan bool)}
+	service.Mattermost = slow
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		_, err := service.Attach(ctx, alice, ask)
+		done <- err
+	}()
+	<-slow.begun
+	cancel()
+	beaten := make(chan bool)
+	w.kv.Fail(func(op filehosttest.Op, _ string) error {
+		if op == filehosttest.CompareAndSet {
+			beaten <- true
+		}
+		return nil
+	})
+	for range 24 {
+		w.clock.Advance(15 * time.Second)
+		<-beaten
+	}
+	w.kv.Fail(nil)
+	_, err := w.Attach(t.Context(), alice, ask)
+	assert.Equal(t, filehost.Conflict, filehost.KindOf(err))
+	close(slow.gate)
+	require.NoError(t, <-done)
+	attached, err := w.Attach(t.Context(), alice, ask)
+	require.NoError(t, err)
+	onePost(t, w, attached)
+}
+
 // TestManyCallsWithOneKey makes 50 at once on two nodes.
 func TestManyCallsWithOneKey(t *testing.T) {
 	w, ask := threeItems()

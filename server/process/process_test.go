@@ -41,7 +41,7 @@ func TestARunThatWasKilledHasEndedAndOneThatLivesHasNot(t *testing.T) {
 	dir := t.TempDir()
 	program, err := os.Executable()
 	require.NoError(t, err)
-	child := exec.CommandContext(t.Context(), program)
+	child := exec.CommandContext(t.Context(), program) //nolint:gosec // the test itself
 	child.Env = append(os.Environ(), childDir+"="+dir)
 	input, err := child.StdinPipe()
 	require.NoError(t, err)
