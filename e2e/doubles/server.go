@@ -73,7 +73,7 @@ func newServer(ctx context.Context, cfg hosts.Config, takes func(name string) bo
 func (s *server) serve(handler http.Handler) {
 	s.http = &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			s.counters.Requests.Add(1)
+			s.counters.Request(r)
 			handler.ServeHTTP(w, r)
 		}),
 		ReadHeaderTimeout: 10 * time.Second,

@@ -8,7 +8,7 @@ import (
 // count counts a request and passes it on.
 func (h *Host) count(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h.counters.Requests.Add(1)
+		h.counters.Request(r)
 		switch {
 		case r.URL.Path == "/oidc/oauth/token":
 			h.counters.TokenRequests.Add(1)

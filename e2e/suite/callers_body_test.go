@@ -74,12 +74,12 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			before := site.Host.Counts().Requests
+			before := site.Host.Counts().WithCredential
 			problem := wantProblem(t, postRaw(t, "/attach", test.body, test.header), "invalid_request", 400)
 			if problem.Details["field"] != test.field {
 				t.Errorf("the field is %v, want %q", problem.Details["field"], test.field)
 			}
-			if after := site.Host.Counts().Requests; after != before {
+			if after := site.Host.Counts().WithCredential; after != before {
 				t.Error("the host was asked all the same")
 			}
 		})
@@ -94,13 +94,13 @@ func TestTenThousandItems(t *testing.T) {
 	for i := range paths {
 		paths[i] = "/Welcome.txt"
 	}
-	before := site.Host.Counts().Requests
+	before := site.Host.Counts().WithCredential
 	_, err := site.Plugin(site.User).Attach(t.Context(), copies(paths...))
 	problem := wantProblem(t, err, "too_large", 413)
 	if problem.Details["limit"] != float64(10) || problem.Details["actual"] != float64(10_000) || problem.Details["limit_owner"] == nil {
 		t.Errorf("details are %v", problem.Details)
 	}
-	if after := site.Host.Counts().Requests; after != before {
+	if after := site.Host.Counts().WithCredential; after != before {
 		t.Error("the host was asked all the same")
 	}
 }
@@ -150,12 +150,12 @@ func TestWaysOut(t *testing.T) {
 		"id=" + id("/Kinds") + "=", "id=" + id("/Kinds") + "%0A", "id=x", "id=p%2F", "id=../bob",
 	} {
 		t.Run(query[:min(len(query), 40)], func(t *testing.T) {
-			before := site.Host.Counts().Requests
+			before := site.Host.Counts().WithCredential
 			problem := wantProblem(t, api.AsProblem(site.Plugin(site.User).Get(t.Context(), "/files?"+query, nil)), "invalid_request", 400)
 			if name, _, _ := strings.Cut(query, "="); problem.Details["field"] != name {
 				t.Errorf("the field is %v", problem.Details["field"])
 			}
-			if after := site.Host.Counts().Requests; after != before {
+			if after := site.Host.Counts().WithCredential; after != before {
 				t.Error("the host was asked all the same")
 			}
 		})

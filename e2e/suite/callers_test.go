@@ -32,11 +32,11 @@ func everyCall(ctx context.Context, client api.Client) map[string]error {
 // wantRefused wants a caller to be let into no route, and to see of the public ones what anybody sees.
 func wantRefused(t *testing.T, client api.Client, code string, status int) {
 	t.Helper()
-	before := site.Host.Counts().Requests
+	before := site.Host.Counts().WithCredential
 	for route, err := range everyCall(t.Context(), client) {
 		t.Run(route, func(t *testing.T) { wantProblem(t, err, code, status) })
 	}
-	if after := site.Host.Counts().Requests; after != before {
+	if after := site.Host.Counts().WithCredential; after != before {
 		t.Error("the host was asked all the same")
 	}
 	health, err := client.Health(t.Context())

@@ -55,7 +55,7 @@ func TestAttachChecksMattermostsPermissions(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			before := site.Host.Counts().Requests
+			before := site.Host.Counts().WithCredential
 			attachment := copies("/Welcome.txt")
 			attachment.ChannelID, attachment.RootID = test.channelID, test.rootID
 			_, err := site.Plugin(site.User).Attach(t.Context(), attachment)
@@ -63,7 +63,7 @@ func TestAttachChecksMattermostsPermissions(t *testing.T) {
 			if field, _ := problem.Details["field"].(string); field != test.field {
 				t.Errorf("the field is %q, want %q", field, test.field)
 			}
-			if after := site.Host.Counts().Requests; after != before {
+			if after := site.Host.Counts().WithCredential; after != before {
 				t.Error("the host was asked all the same")
 			}
 		})
