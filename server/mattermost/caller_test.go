@@ -54,6 +54,16 @@ func TestASessionIsLookedUpOnceAndItsUserEachTime(t *testing.T) {
 	assert.Equal(t, filehost.Forbidden, kindOf(server.Admit(t.Context(), user, "session")))
 }
 
+func TestARememberedSessionIsNoOtherUsers(t *testing.T) {
+	api := &plugintest.API{}
+	api.On("GetUser", user).Return(&model.User{}, nil)
+	api.On("GetUser", "other").Return(&model.User{}, nil)
+	api.On("GetSession", "session").Return(&model.Session{Id: "session", UserId: user}, nil)
+	server := New(Config{API: api})
+	require.NoError(t, server.Admit(t.Context(), user, "session"))
+	assert.Equal(t, filehost.Internal, kindOf(server.Admit(t.Context(), "other", "session")))
+}
+
 func TestSessionsAreNotRememberedWithoutEnd(t *testing.T) {
 	var known sessions
 	for i := range maxSessions + 1 {
