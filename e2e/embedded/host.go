@@ -21,7 +21,7 @@ import (
 // Host is a running file host.
 type Host struct {
 	root     string
-	users    map[string]User
+	users    map[string]hosts.User
 	listener net.Listener
 	server   *http.Server
 	storage  *storage
@@ -32,12 +32,12 @@ type Host struct {
 var _ hosts.Host = (*Host)(nil)
 
 // Start listens on a free loopback port and serves until Close; ctx is for the start alone.
-func Start(ctx context.Context, cfg Config) (*Host, error) {
+func Start(ctx context.Context, cfg hosts.Config) (*Host, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("file host: %w", err)
 	}
-	host := &Host{root: cfg.Root, users: map[string]User{}, listener: listener}
+	host := &Host{root: cfg.Root, users: map[string]hosts.User{}, listener: listener}
 	for _, user := range cfg.Users {
 		host.users[user.Name] = user
 		if err := os.MkdirAll(host.Dir(user.Name), 0o755); err != nil {

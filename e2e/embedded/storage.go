@@ -12,6 +12,8 @@ import (
 	jose "github.com/go-jose/go-jose/v4"
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 	"github.com/zitadel/oidc/v3/pkg/op"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/hosts"
 )
 
 const (
@@ -51,7 +53,7 @@ type accessToken struct {
 	expires           time.Time
 }
 
-func newStorage(cfg Config, host *Host) (*storage, error) {
+func newStorage(cfg hosts.Config, host *Host) (*storage, error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		return nil, err

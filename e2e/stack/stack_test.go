@@ -11,6 +11,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/embedded"
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/hosts"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/sample"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/stack"
 )
@@ -90,8 +91,8 @@ func TestSites(t *testing.T) {
 // newHost starts an embedded host whose one user alice has a small tree.
 func newHost(t *testing.T) *embedded.Host {
 	t.Helper()
-	host, err := embedded.Start(t.Context(), embedded.Config{
-		Root: t.TempDir(), Users: []embedded.User{{Name: "alice", Password: stack.HostPassword("alice")}},
+	host, err := embedded.Start(t.Context(), hosts.Config{
+		Root: t.TempDir(), Users: []hosts.User{{Name: "alice", Password: stack.HostPassword("alice")}},
 		ClientID: "client", ClientSecret: "secret", RedirectURIs: []string{"http://127.0.0.1/callback"},
 	})
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/embedded"
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/hosts"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/sample"
 )
 
@@ -14,19 +14,19 @@ import (
 func TestBrokenStreams(t *testing.T) {
 	const size, half = 8 << 20, 4 << 20
 	tests := map[string]struct {
-		fault  embedded.Fault
+		fault  hosts.Fault
 		change bool
 		code   string
 		status int
 	}{
-		"it ends early":                {embedded.Fault{End: embedded.Short}, false, "host_unavailable", 502},
-		"its connection is closed":     {embedded.Fault{End: embedded.Cut}, false, "host_unavailable", 502},
-		"its connection is reset":      {embedded.Fault{End: embedded.Reset}, false, "host_unavailable", 502},
-		"it stalls":                    {embedded.Fault{End: embedded.Stall}, false, "timeout", 504},
-		"it changes under the copy":    {embedded.Fault{End: embedded.Finish}, true, "changed", 412},
-		"it isn't served":              {embedded.Fault{Status: http.StatusServiceUnavailable}, false, "host_unavailable", 502},
-		"it vanishes before it's read": {embedded.Fault{Status: http.StatusNotFound}, false, "not_found", 404},
-		"it is refused":                {embedded.Fault{Status: http.StatusForbidden}, false, "forbidden", 403},
+		"it ends early":                {hosts.Fault{End: hosts.Short}, false, "host_unavailable", 502},
+		"its connection is closed":     {hosts.Fault{End: hosts.Cut}, false, "host_unavailable", 502},
+		"its connection is reset":      {hosts.Fault{End: hosts.Reset}, false, "host_unavailable", 502},
+		"it stalls":                    {hosts.Fault{End: hosts.Stall}, false, "timeout", 504},
+		"it changes under the copy":    {hosts.Fault{End: hosts.Finish}, true, "changed", 412},
+		"it isn't served":              {hosts.Fault{Status: http.StatusServiceUnavailable}, false, "host_unavailable", 502},
+		"it vanishes before it's read": {hosts.Fault{Status: http.StatusNotFound}, false, "not_found", 404},
+		"it is refused":                {hosts.Fault{Status: http.StatusForbidden}, false, "forbidden", 403},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +60,7 @@ func replace(t *testing.T, path string) {
 // TestOneBrokenItem shows that what works is posted beside what doesn't.
 func TestOneBrokenItem(t *testing.T) {
 	path := addFile(t, sample.Pattern(1<<20))
-	defer site.Host.Fault(embedded.Fault{User: "alice", Path: path, After: 1000, End: embedded.Cut})()
+	defer site.Host.Fault(hosts.Fault{User: "alice", Path: path, After: 1000, End: hosts.Cut})()
 	attached := attach(t, copies(path, "/Welcome.txt"))
 	if problem := attached.Items[0].Error; problem == nil || problem.Code != "host_unavailable" {
 		t.Errorf("the broken item is %+v", attached.Items[0])
@@ -73,17 +73,17 @@ func TestOneBrokenItem(t *testing.T) {
 // TestBrokenListing shows that half a listing never looks like a whole one.
 func TestBrokenListing(t *testing.T) {
 	tests := map[string]struct {
-		fault  embedded.Fault
+		fault  hosts.Fault
 		code   string
 		status int
 	}{
-		"it ends early":            {embedded.Fault{After: 2000, End: embedded.Short}, "host_unavailable", 502},
-		"its connection is closed": {embedded.Fault{After: 2000, End: embedded.Cut}, "host_unavailable", 502},
-		"it stalls":                {embedded.Fault{After: 2000, End: embedded.Stall}, "timeout", 504},
-		"the host is overloaded":   {embedded.Fault{Status: http.StatusServiceUnavailable}, "host_unavailable", 502},
-		"the host throttles": {embedded.Fault{Status: http.StatusTooManyRequests,
+		"it ends early":            {hosts.Fault{After: 2000, End: hosts.Short}, "host_unavailable", 502},
+		"its connection is closed": {hosts.Fault{After: 2000, End: hosts.Cut}, "host_unavailable", 502},
+		"it stalls":                {hosts.Fault{After: 2000, End: hosts.Stall}, "timeout", 504},
+		"the host is overloaded":   {hosts.Fault{Status: http.StatusServiceUnavailable}, "host_unavailable", 502},
+		"the host throttles": {hosts.Fault{Status: http.StatusTooManyRequests,
 			Header: http.Header{"Retry-After": {"7"}}}, "rate_limited", 429},
-		"the host redirects": {embedded.Fault{Status: http.StatusFound,
+		"the host redirects": {hosts.Fault{Status: http.StatusFound,
 			Header: http.Header{"Location": {"http://127.0.0.1:1/"}}}, "host_unavailable", 502},
 	}
 	for name, test := range tests {

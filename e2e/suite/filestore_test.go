@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/embedded"
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/hosts"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/sample"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/stack"
 )
@@ -20,7 +20,7 @@ func TestSlowSourceAndTheFileStore(t *testing.T) {
 	// The last bytes come one by one, five a second.
 	const size, slow = 1 << 20, 75
 	path := addFile(t, sample.Pattern(size))
-	defer site.Host.Fault(embedded.Fault{User: "alice", Path: path, After: size - slow, End: embedded.Trickle})()
+	defer site.Host.Fault(hosts.Fault{User: "alice", Path: path, After: size - slow, End: hosts.Trickle})()
 	before := posted(t, site.ChannelID)
 	health, err := node.Plugin(site.Admin).Health(t.Context())
 	must(t, err)

@@ -3,7 +3,7 @@ package suite
 import (
 	"testing"
 
-	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/embedded"
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/hosts"
 )
 
 func TestHealthDepths(t *testing.T) {
@@ -36,7 +36,7 @@ func TestHealthCallsNobody(t *testing.T) {
 	// The checks in the background ask the host every ten seconds, which may fall into one round.
 	const rounds = 3
 	client := site.Plugin(nil)
-	var before, after embedded.Counts
+	var before, after hosts.Counts
 	for range rounds {
 		before = site.Host.Counts()
 		for range 50 {

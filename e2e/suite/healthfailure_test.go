@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/embedded"
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/hosts"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/stack"
 )
 
@@ -231,13 +231,13 @@ func TestAWrongClientSecretShowsAndClears(t *testing.T) {
 // TestWhatUsersMeetShows breaks only what users ask for, which the host's own check does not see.
 func TestWhatUsersMeetShows(t *testing.T) {
 	tests := map[string]struct {
-		fault embedded.Fault
+		fault hosts.Fault
 		times int
 		want  []string
 	}{
-		"429":             {embedded.Fault{Status: http.StatusTooManyRequests}, 1, []string{"1 of 1 were refused as too many (429)"}},
-		"an open breaker": {embedded.Fault{Status: http.StatusBadGateway}, 6, []string{"1 of 6 were held back", "Look into the host's log"}},
-		"a stall":         {embedded.Fault{End: embedded.Stall}, 1, []string{"1 of 1 were given up because no byte came"}},
+		"429":             {hosts.Fault{Status: http.StatusTooManyRequests}, 1, []string{"1 of 1 were refused as too many (429)"}},
+		"an open breaker": {hosts.Fault{Status: http.StatusBadGateway}, 6, []string{"1 of 6 were held back", "Look into the host's log"}},
+		"a stall":         {hosts.Fault{End: hosts.Stall}, 1, []string{"1 of 1 were given up because no byte came"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/api"
-	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/embedded"
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/hosts"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/stack"
 )
 
@@ -208,8 +208,8 @@ func TestAttachLimitsCopiesAtOnce(t *testing.T) {
 	configure(t, map[string]any{"copiesperuser": 1, "stallseconds": 60})
 	path := addFile(t, make([]byte, 1<<20))
 	reached := make(chan struct{})
-	lift := site.Host.Fault(embedded.Fault{
-		User: "alice", Path: path, After: 1000, End: embedded.Stall, Then: func() { close(reached) },
+	lift := site.Host.Fault(hosts.Fault{
+		User: "alice", Path: path, After: 1000, End: hosts.Stall, Then: func() { close(reached) },
 	})
 	defer lift()
 	client, first := site.Plugin(site.User), make(chan error, 1)
@@ -233,8 +233,8 @@ func TestAttachAfterLeaving(t *testing.T) {
 	channelID := newChannel(t, site.User)
 	path := addFile(t, make([]byte, 1<<20))
 	reached := make(chan struct{})
-	lift := site.Host.Fault(embedded.Fault{
-		User: "alice", Path: path, After: 1000, End: embedded.Stall, Then: func() { close(reached) },
+	lift := site.Host.Fault(hosts.Fault{
+		User: "alice", Path: path, After: 1000, End: hosts.Stall, Then: func() { close(reached) },
 	})
 	defer lift()
 	attachment := copies(path)

@@ -3,7 +3,7 @@ package suite
 import (
 	"testing"
 
-	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/embedded"
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/hosts"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/sample"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/stack"
 )
@@ -15,7 +15,7 @@ func TestSlowSource(t *testing.T) {
 	node, err := site.AddNode(t.Context(), stack.NodeConfig{Settings: stack.Settings{"ServiceSettings": {"ReadTimeout": 12}}})
 	must(t, err)
 	path := addFile(t, sample.Pattern(sample.PartSize))
-	defer site.Host.Fault(embedded.Fault{User: "alice", Path: path, End: embedded.Trickle})()
+	defer site.Host.Fault(hosts.Fault{User: "alice", Path: path, End: hosts.Trickle})()
 	before := posted(t, site.ChannelID)
 	_, err = node.Plugin(site.User).Attach(t.Context(), copies(path))
 	wantProblem(t, err, "timeout", 504)
