@@ -310,3 +310,18 @@ func TestALostKeyWarns(t *testing.T) {
 	})
 	wantCheck(t, "key", "warn", "enter the former key as “Previous encryption key”")
 }
+
+// TestAWrongSettingIsNamedByItsLabel gives the plugin settings that can't be put in force.
+func TestAWrongSettingIsNamedByItsLabel(t *testing.T) {
+	configureBroken(t, map[string]any{"hosturl": "ftp://files.example.com"})
+	wantCheck(t, "configuration", "fail", "“Address of the file host”: the address must start with https://.")
+}
+
+// TestAnUploadRouteOutOfReachHasItsRemedy hides Mattermost's own routes from the plugin.
+func TestAnUploadRouteOutOfReachHasItsRemedy(t *testing.T) {
+	hideServer(t)
+	both := []string{"by “Web Server Listen Address” (127.0.0.1:1): ", "connection refused", "by “Site URL” (http://127.0.0.1:1): "}
+	wantCheck(t, "transfers", "fail", append(both, "Copies are refused", "“Allow copies that no plugin scans”")...)
+	configure(t, map[string]any{"allowunscannedcopies": true})
+	wantCheck(t, "transfers", "warn", append(both, "no plugin that scans uploads sees them")...)
+}

@@ -10,7 +10,7 @@ const (
 	LabelAllowedAddresses = "Allowed private addresses"
 	LabelAllowHTTP        = "Allow plain HTTP"
 	LabelOAuthClientID    = "OAuth client id"
-	LabelOAuthSecret      = "OAuth client secret"
+	LabelOAuthSecret      = "OAuth client secret" //nolint:gosec // a label, no secret
 	LabelOAuthIssuer      = "OAuth issuer"
 	LabelOAuthAuthorize   = "OAuth authorize URL"
 	LabelOAuthTokenURL    = "OAuth token URL"

@@ -53,7 +53,7 @@ func (s *Store) checkTokenEndpoint(ctx context.Context) error {
 		return cmp.Or(s.refusedRemedy(), s.endpointRemedy(name, setting, err))
 	}
 	return cmp.Or(s.refusedRemedy(), s.answerRemedy(name, setting, last), s.exchangeRemedy(name, setting),
-		filehost.CheckClock(name, last.Header, s.config.Clock.Now()))
+		filehost.CheckClock(name, last.header, s.config.Clock.Now()))
 }
 
 // refusedRemedy comes before all others: it is known, and the others may follow from it.
@@ -78,26 +78,38 @@ func (s *Store) tokenSetting() string {
 	return filehost.LabelHostURL
 }
 
+// knocked is the head of an answer to a knock.
+type knocked struct {
+	status   int
+	header   http.Header
+	location string // of a redirect, without its query, which could hold anything
+}
+
 // knock asks for the head of the token endpoint, which need not know the method: it is enough that somebody answers.
-func (s *Store) knock(ctx context.Context, address string) (*http.Response, error) {
+func (s *Store) knock(ctx context.Context, address string) (knocked, error) {
 	ctx, cancel := s.withTimeout(ctx, callLimit)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodHead, address, nil)
 	if err != nil {
-		return nil, err
+		return knocked{}, err
 	}
 	response, err := s.config.Client.Do(request)
 	if err != nil {
-		return nil, callFailed(ctx, err)
+		return knocked{}, callFailed(ctx, err)
 	}
-	return response, response.Body.Close()
+	_ = response.Body.Close()
+	seen := knocked{status: response.StatusCode, header: response.Header, location: "nowhere"}
+	if target, err := response.Location(); err == nil {
+		seen.location = fmt.Sprintf("%.200s", withoutQuery(target.String()))
+	}
+	return seen, nil
 }
 
 // answerRemedy judges the answer to a knock. One that a token endpoint could give is none of the admin's concern; neither
 // is any of one that has answered real exchanges.
-func (s *Store) answerRemedy(name, setting string, last *http.Response) error {
-	status := last.StatusCode
-	kind, _, _ := mime.ParseMediaType(last.Header.Get("Content-Type"))
+func (s *Store) answerRemedy(name, setting string, last knocked) error {
+	status := last.status
+	kind, _, _ := mime.ParseMediaType(last.header.Get("Content-Type"))
 	seen := fmt.Errorf("the server answered %d", status)
 	warn := func(format string, more ...any) error {
 		if s.proven() {
@@ -108,29 +120,20 @@ func (s *Store) answerRemedy(name, setting string, last *http.Response) error {
 	switch {
 	case status == http.StatusTooManyRequests:
 		return throttledRemedy(name, seen)
-	case status == http.StatusServiceUnavailable && last.Header.Get("X-Nextcloud-Maintenance-Mode") == "1":
+	case status == http.StatusServiceUnavailable && last.header.Get("X-Nextcloud-Maintenance-Mode") == "1":
 		return filehost.E(filehost.Maintenance, name+" is in maintenance: wait until it ends, or end it there.", seen)
 	case status >= http.StatusInternalServerError && status != http.StatusNotImplemented:
 		return filehost.E(filehost.HostUnavailable, fmt.Sprintf("%s answers with an error of its own (%d): look into its log, and that of the proxy before it.", name, status), seen)
 	case status == http.StatusProxyAuthRequired:
 		return filehost.E(filehost.HostUnavailable, fmt.Sprintf("A proxy between Mattermost and %s wants a sign-in (%d); the plugin signs in at none: let the Mattermost server's machine reach the server without it.", name, status), seen)
 	case status/100 == 3:
-		return warn("redirects (%d) to %s, and redirects are not followed.", status, whereTo(last))
+		return warn("redirects (%d) to %s, and redirects are not followed.", status, last.location)
 	case status == http.StatusNotFound, status == http.StatusGone:
 		return warn("seems to have nothing at this address (%d).", status)
 	case status == http.StatusOK && kind == "text/html":
 		return warn("shows a web page at this address, which a token endpoint does not.")
 	}
 	return nil
-}
-
-// whereTo is where a redirect leads, without its query, which could hold anything.
-func whereTo(response *http.Response) string {
-	target, err := response.Location()
-	if err != nil {
-		return "nowhere"
-	}
-	return fmt.Sprintf("%.200s", withoutQuery(target.String()))
 }
 
 // withoutQuery is an address as an admin may read it.
