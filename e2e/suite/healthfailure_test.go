@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -302,6 +303,16 @@ func TestALostKeyWarns(t *testing.T) {
 	configure(t, map[string]any{"encryptionkey": rand.Text() + rand.Text()})
 	wantCheck(t, "key", "pass")
 	must(t, site.Admin.Post(t.Context(), "/api/v4/plugins/"+stack.PluginID+"/disable", nil, nil))
+	eventually(t, "the plugin is off", func() bool {
+		type status struct {
+			ID    string `json:"plugin_id"`
+			State int
+		}
+		var statuses []status
+		must(t, site.Admin.Get(t.Context(), "/api/v4/plugins/statuses", &statuses))
+		const notRunning = 0
+		return slices.ContainsFunc(statuses, func(s status) bool { return s.ID == stack.PluginID && s.State == notRunning })
+	})
 	must(t, site.Configure(t.Context(), map[string]any{"encryptionkey": rand.Text() + rand.Text(), "previousencryptionkey": ""}))
 	must(t, site.Admin.Post(t.Context(), "/api/v4/plugins/"+stack.PluginID+"/enable", nil, nil))
 	eventually(t, "the plugin runs again", func() bool {
