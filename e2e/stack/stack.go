@@ -137,7 +137,7 @@ func (s *Stack) up(ctx context.Context, cfg Config) error {
 	}
 	cfg.Say("installing " + filepath.Base(cfg.Bundle))
 	if cfg.Settings == nil {
-		cfg.Settings = s.EmbeddedSettings()
+		cfg.Settings = s.HostSettings()
 	}
 	if err := s.Configure(ctx, cfg.Settings); err != nil {
 		return err
@@ -281,8 +281,8 @@ func (s *Stack) populate(ctx context.Context) (err error) {
 // BaseURL is where the plugin's API lies.
 func (s *Stack) BaseURL() string { return s.Mattermost.URL + apiPath }
 
-// EmbeddedSettings configure the plugin for the stack's own file host, with sign-in by OAuth.
-func (s *Stack) EmbeddedSettings() map[string]any {
+// HostSettings configure the plugin for the stack's own file host, with sign-in by OAuth.
+func (s *Stack) HostSettings() map[string]any {
 	settings := map[string]any{
 		"hostname":          "Embedded Files",
 		"allowedaddresses":  "127.0.0.1",

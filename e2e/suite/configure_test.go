@@ -35,7 +35,7 @@ func configure(t *testing.T, changed map[string]any) {
 	}
 	// What a test sets and the host's settings leave out goes back to its default.
 	before := defaultSettings(t)
-	maps.Copy(before, site.EmbeddedSettings())
+	maps.Copy(before, site.HostSettings())
 	delete(before, "hostname")
 	t.Cleanup(func() { apply(before) })
 	apply(changed)
@@ -68,7 +68,7 @@ func configureBroken(t *testing.T, changed map[string]any) {
 	must(t, site.Configure(t.Context(), changed))
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
-		if err := site.Configure(ctx, site.EmbeddedSettings()); err != nil {
+		if err := site.Configure(ctx, site.HostSettings()); err != nil {
 			t.Error(err)
 		}
 		eventually(t, "the plugin works again", func() bool {

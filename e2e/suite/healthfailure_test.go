@@ -223,7 +223,7 @@ func TestAWrongClientSecretShowsAndClears(t *testing.T) {
 		t.Error("a wrong secret was good enough")
 	}
 	wantCheck(t, "token_endpoint", "fail", "refused “OAuth client id” or “OAuth client secret” at the last sign-in", "enter those of its registration in the plugin's settings")
-	must(t, site.Configure(t.Context(), site.EmbeddedSettings()))
+	must(t, site.Configure(t.Context(), site.HostSettings()))
 	wantCheck(t, "token_endpoint", "pass")
 	newConnected(t, "bob")
 	wantCheck(t, "token_endpoint", "pass")
