@@ -73,7 +73,7 @@ func StartNextcloud(ctx context.Context, cfg hosts.Config) (*Nextcloud, error) {
 	if err != nil {
 		return nil, err
 	}
-	base.traits = hosts.Traits{Kind: "nextcloud", Revokes: true}
+	base.traits = hosts.Traits{Kind: "nextcloud", Revokes: true, Pages: true}
 	n := &Nextcloud{
 		sabre: sabre{
 			server: base, allow: nextcloudAllow,

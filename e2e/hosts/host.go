@@ -37,6 +37,8 @@ type Traits struct {
 	Kind string
 	// Revokes tells whether a client can end what its user has allowed it.
 	Revokes bool
+	// Pages tells whether the host gives a listing page by page.
+	Pages bool
 }
 
 // Host is a running file host.
