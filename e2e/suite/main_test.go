@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -18,6 +19,7 @@ import (
 var site *stack.Stack
 
 func TestMain(m *testing.M) {
+	flag.Parse()
 	code, err := run(context.Background(), m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -50,6 +52,11 @@ func run(ctx context.Context, m *testing.M) (code int, err error) {
 	}()
 	if err := site.Connect(ctx, site.User, "alice"); err != nil {
 		return 0, keepLog(err)
+	}
+	if site.Host.Traits().Kind != "webdav" {
+		if err := skipOnce(); err != nil {
+			return 0, err
+		}
 	}
 	if code = m.Run(); code != 0 {
 		return code, errors.Join(keepLog(errors.New("tests failed")), nothingSurprising())
