@@ -179,7 +179,11 @@ func newClient(address, certificate string) *http.Client {
 			if address != "" {
 				asked = address
 			}
-			return dialer.DialContext(ctx, network, asked)
+			conn, err := dialer.DialContext(ctx, network, asked)
+			if err != nil {
+				return nil, err
+			}
+			return wideConn{conn}, nil
 		},
 	}
 	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
