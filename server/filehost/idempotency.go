@@ -156,7 +156,7 @@ func inUse(wait time.Duration, cause error) *Error {
 }
 
 func storeFailed(cause error) error {
-	return E(Internal, "Mattermost's key-value store did not answer, so nothing was begun; try again.", cause)
+	return E(Internal, "Mattermost's key-value store did not answer; try again.", cause)
 }
 
 // stage is how far the work under a key has come.

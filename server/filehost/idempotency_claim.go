@@ -265,12 +265,11 @@ func (c *claim) posting(ctx context.Context, items []AttachedItem) error {
 // conclude keeps the answer, or frees the key when the same request may do better next time. Where the store fails now,
 // the next call finds what this one has left and comes to the same: a post is told by its files.
 func (c *claim) conclude(ctx context.Context, attached Attached, err error) error {
-	posted := err == nil && attached.PostID != ""
-	if lost := c.lost(); lost != nil && !posted {
+	if lost := c.lost(); lost != nil && err != nil {
 		return lost
 	}
 	switch {
-	case posted:
+	case err == nil && attached.PostID != "":
 		_ = c.change(ctx, func(next *record) {
 			next.Stage, next.PostID, next.Items = done, attached.PostID, keepItems(attached.Items, c.draft)
 		})

@@ -179,6 +179,31 @@ func TestOnePostWheneverTheStoreFails(t *testing.T) {
 	}
 }
 
+// TestADraftIsAnsweredOnlyWhenItsAnswerIsStored has an item that is missing at first and there when the request is
+// repeated: what was answered stays the answer.
+func TestADraftIsAnsweredOnlyWhenItsAnswerIsStored(t *testing.T) {
+	for at := 1; ; at++ {
+		w, ask := threeItems()
+		ask.Draft, ask.Message = true, ""
+		store := &failingKV{KV: w.kv, at: at}
+		service := w.run(filehosttest.Process{Name: "first"}, &mortal{}, store)
+		first, firstErr := service.Attach(t.Context(), alice, ask)
+		failed := store.failed
+		store.at = 0
+		w.remote.AddFile("/missing", []byte("late"), noon)
+		again, err := insist(t, w, service, ask)
+		if firstErr == nil {
+			assert.Equal(t, answerOf(first, nil), answerOf(again, err), "the store failed at call %d", at)
+		} else {
+			assert.Equal(t, filehost.Internal, filehost.KindOf(firstErr))
+			require.NoError(t, err)
+		}
+		if !failed {
+			return
+		}
+	}
+}
+
 // failingKV fails at a call, or from there on.
 type failingKV struct {
 	filehost.KV
