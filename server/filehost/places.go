@@ -2,6 +2,7 @@ package filehost
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -11,33 +12,49 @@ const placeRetry = 5 * time.Second
 
 // Places counts what is under way at once on this node. It outlives changes of the configuration.
 type Places struct {
-	doing  string // what a place is for, in the plural, as users read it
-	mu     sync.Mutex
-	total  int
-	byUser map[string]int
-	left   chan struct{} // closed when a place has become free
+	doing   string // what a place is for, in the plural, as users read it
+	mu      sync.Mutex
+	total   int
+	byUser  map[string]int
+	waiting []*waiter // in the order they came; none of them could have a place now
+}
+
+// waiter is who waits for a place.
+type waiter struct {
+	userID           string
+	perUser, perNode int
+	has              chan struct{} // closed when he has it
 }
 
 // NewPlaces returns a counter at zero for work that users know as doing, such as "copies".
 func NewPlaces(doing string) *Places {
-	return &Places{doing: doing, byUser: map[string]int{}, left: make(chan struct{})}
+	return &Places{doing: doing, byUser: map[string]int{}}
 }
 
-// Wait is Take for work that is over soon: it waits for a place until ctx ends.
+// Wait is Take for work that is over soon: it waits for a place until ctx ends. Who came first has the next place that he
+// may have.
 func (p *Places) Wait(ctx context.Context, userID string, perUser, perNode int) (leave func(), err error) {
-	for {
-		p.mu.Lock()
-		left := p.left
-		p.mu.Unlock()
-		if leave, err = p.Take(userID, perUser, perNode); err == nil {
-			return leave, nil
-		}
-		select {
-		case <-left:
-		case <-ctx.Done():
-			return nil, err
-		}
+	p.mu.Lock()
+	err = p.refusal(userID, perUser, perNode)
+	if err == nil {
+		defer p.mu.Unlock()
+		return p.enter(userID), nil
 	}
+	w := &waiter{userID, perUser, perNode, make(chan struct{})}
+	p.waiting = append(p.waiting, w)
+	p.mu.Unlock()
+	select {
+	case <-w.has:
+		return p.leaving(userID), nil
+	case <-ctx.Done():
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at := slices.Index(p.waiting, w); at >= 0 {
+		p.waiting = slices.Delete(p.waiting, at, at+1)
+		return nil, err
+	}
+	return p.leaving(userID), nil // it came at the last moment
 }
 
 // Take takes a place for the user, of at most perUser for each and perNode for all, or fails with RateLimited. Call leave
@@ -45,17 +62,34 @@ func (p *Places) Wait(ctx context.Context, userID string, perUser, perNode int) 
 func (p *Places) Take(userID string, perUser, perNode int) (leave func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if err := p.refusal(userID, perUser, perNode); err != nil {
+		return nil, err
+	}
+	return p.enter(userID), nil
+}
+
+// refusal says why the user can't have a place now. The caller holds the lock.
+func (p *Places) refusal(userID string, perUser, perNode int) error {
 	switch {
 	case p.byUser[userID] >= perUser:
-		return nil, &Error{Kind: RateLimited, RetryAfter: placeRetry, Limit: int64(perUser), LimitOwner: OwnerPlugin,
+		return &Error{Kind: RateLimited, RetryAfter: placeRetry, Limit: int64(perUser), LimitOwner: OwnerPlugin,
 			Message: "You already have as many " + p.doing + " under way as are allowed at once; wait for one to end."}
 	case p.total >= perNode:
-		return nil, &Error{Kind: RateLimited, RetryAfter: placeRetry, Limit: int64(perNode), LimitOwner: OwnerPlugin,
+		return &Error{Kind: RateLimited, RetryAfter: placeRetry, Limit: int64(perNode), LimitOwner: OwnerPlugin,
 			Message: "The server is busy with other " + p.doing + "; try again in a few seconds."}
 	}
+	return nil
+}
+
+// enter takes a place. The caller holds the lock.
+func (p *Places) enter(userID string) (leave func()) {
 	p.total++
 	p.byUser[userID]++
-	return sync.OnceFunc(func() { p.leave(userID) }), nil
+	return p.leaving(userID)
+}
+
+func (p *Places) leaving(userID string) (leave func()) {
+	return sync.OnceFunc(func() { p.leave(userID) })
 }
 
 func (p *Places) leave(userID string) {
@@ -65,6 +99,12 @@ func (p *Places) leave(userID string) {
 	if p.byUser[userID]--; p.byUser[userID] == 0 {
 		delete(p.byUser, userID)
 	}
-	close(p.left)
-	p.left = make(chan struct{})
+	next := slices.IndexFunc(p.waiting, func(w *waiter) bool { return p.refusal(w.userID, w.perUser, w.perNode) == nil })
+	if next < 0 {
+		return
+	}
+	w := p.waiting[next]
+	p.waiting = slices.Delete(p.waiting, next, next+1)
+	p.enter(w.userID)
+	close(w.has)
 }

@@ -1,0 +1,110 @@
+package filehost_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// queue has one after the other wait for a place, and remembers the order in which they had it.
+type queue struct {
+	*filehost.Places
+	t     *testing.T
+	had   []string
+	leave map[string]func()
+}
+
+func newQueue(t *testing.T) *queue {
+	return &queue{Places: filehost.NewPlaces("listings"), t: t, leave: map[string]func(){}}
+}
+
+// wait lets a user wait under a name, at one place a user and two in all, and returns once he has it or can't.
+func (q *queue) wait(ctx context.Context, name, userID string) {
+	go func() {
+		leave, err := q.Wait(ctx, userID, 1, 2)
+		if assert.NoError(q.t, err) {
+			q.had = append(q.had, name)
+			q.leave[name] = leave
+		}
+	}()
+	synctest.Wait()
+}
+
+// end ends the work of one who has a place.
+func (q *queue) end(name string) {
+	require.Contains(q.t, q.leave, name)
+	q.leave[name]()
+	synctest.Wait()
+}
+
+func TestPlacesAreGivenInTheOrderOfTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t)
+		for _, name := range []string{"alice 1", "alice 2", "bob 1", "alice 3", "bob 2", "carol"} {
+			q.wait(t.Context(), name, name[:3])
+		}
+		assert.Equal(t, []string{"alice 1", "bob 1"}, q.had, "one a user")
+		q.end("alice 1")
+		assert.Equal(t, []string{"alice 1", "bob 1", "alice 2"}, q.had, "who came first")
+		q.end("bob 1")
+		assert.Equal(t, []string{"alice 1", "bob 1", "alice 2", "bob 2"}, q.had, "alice has hers")
+		q.end("bob 2")
+		q.end("alice 2")
+		q.end("alice 3")
+		q.end("carol")
+		assert.Equal(t, []string{"alice 1", "bob 1", "alice 2", "bob 2", "carol", "alice 3"}, q.had)
+		leave, err := q.Take("ali", 1, 2)
+		require.NoError(t, err, "all places are free again")
+		leave()
+	})
+}
+
+func TestWhoStopsWaitingLeavesTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t)
+		q.wait(t.Context(), "first", "alice")
+		ctx, cancel := context.WithCancel(t.Context())
+		var err error
+		go func() { _, err = q.Wait(ctx, "alice", 1, 2) }()
+		synctest.Wait()
+		q.wait(t.Context(), "third", "alice")
+		cancel()
+		synctest.Wait()
+		assert.Equal(t, filehost.RateLimited, filehost.KindOf(err))
+		q.end("first")
+		assert.Equal(t, []string{"first", "third"}, q.had)
+		q.end("third")
+	})
+}
+
+// TestAPlaceThatComesAtTheLastMomentIsNotLost has the place and the end of the waiting come together, in either order.
+func TestAPlaceThatComesAtTheLastMomentIsNotLost(t *testing.T) {
+	for range 200 {
+		p := filehost.NewPlaces("listings")
+		first, err := p.Take("alice", 1, 1)
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			if leave, err := p.Wait(ctx, "bob", 1, 1); err == nil {
+				leave()
+				leave()
+			}
+		}()
+		go cancel()
+		first()
+		<-done
+		leave, err := p.Take("carol", 1, 1)
+		require.NoError(t, err)
+		_, err = p.Take("carol", 2, 1)
+		require.Equal(t, filehost.RateLimited, filehost.KindOf(err))
+		leave()
+		cancel()
+	}
+}
