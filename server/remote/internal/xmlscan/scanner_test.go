@@ -116,6 +116,9 @@ func TestWhatIsNotWellFormedIsTold(t *testing.T) {
 		"<?xml version='2.0'?><a/>":    0,
 		"<![CDATA[]]><a/>":             9,
 		"<a xmlns:b=''/>":              0,
+		"<a xmlns:b='c d'/>":           0,
+		"<a><?b+c?></a>":               6,
+		"<a><?b:c d?></a>":             5,
 	} {
 		s := New(strings.NewReader(document), roomy)
 		var err error
