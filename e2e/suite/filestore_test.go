@@ -17,8 +17,8 @@ func TestSlowSourceAndTheFileStore(t *testing.T) {
 		"FileSettings": {strings.TrimPrefix(setting, "FileSettings."): 10_000},
 	}})
 	must(t, err)
-	// The last bytes come one by one, five a second.
-	const size, slow = 1 << 20, 75
+	// More than one part of S3. The last bytes come one by one, five a second.
+	const size, slow = 8 << 20, 75
 	path := addFile(t, sample.Pattern(size))
 	defer site.Host.Fault(hosts.Fault{User: "alice", Path: path, After: size - slow, End: hosts.Trickle})()
 	before := posted(t, site.ChannelID)

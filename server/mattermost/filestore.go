@@ -3,10 +3,8 @@ package mattermost
 import (
 	"context"
 	"fmt"
-	"io"
 	"time"
 
-	"github.com/jonboulle/clockwork"
 	"github.com/mattermost/mattermost/server/public/model"
 	"github.com/pkg/errors"
 
@@ -24,41 +22,8 @@ func (s *Server) storeTime() (limit time.Duration, setting string) {
 	return limit, "FileSettings.AmazonS3RequestTimeoutMilliseconds"
 }
 
-// withinStoreTime returns content as a body to send, and a context that ends when the file store's time is over before
-// all of it is sent: the server itself tells that late, since it first reads on until a part is full.
-func (s *Server) withinStoreTime(ctx context.Context, content io.Reader) (context.Context, io.ReadCloser, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	limit, _ := s.storeTime()
-	if limit == 0 {
-		return ctx, io.NopCloser(content), cancel
-	}
-	return ctx, timedBody{ctx, content, s.Clock.AfterFunc(limit, cancel)}, cancel
-}
-
-// timedBody is a file that has to be sent in time. The HTTP client closes it when all of it is sent.
-type timedBody struct {
-	ctx     context.Context //nolint:containedctx // io.Reader has no other way to be cancelled
-	content io.Reader
-	timer   clockwork.Timer
-}
-
-// Read implements io.Reader. The HTTP client waits for a read that is under way, so a source that has gone silent ends by
-// its own watchdog.
-func (b timedBody) Read(buffer []byte) (int, error) {
-	if err := b.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return b.content.Read(buffer)
-}
-
-// Close implements io.Closer.
-func (b timedBody) Close() error {
-	b.timer.Stop()
-	return nil
-}
-
 // outOfStoreTime turns the failure of a write that began then into one that names the file store's limit, if the time is
-// over: neither the server nor the end of the request says so.
+// over: the server doesn't say so. It is left to the server to end a write, since it stores a file of one part all the same.
 func (s *Server) outOfStoreTime(began time.Time, err error) error {
 	limit, setting := s.storeTime()
 	if limit == 0 || filehost.KindOf(err) != filehost.Internal || s.Clock.Since(began) < limit {

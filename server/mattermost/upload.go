@@ -79,9 +79,7 @@ func (s *Server) uploadByREST(ctx context.Context, route *uploadRoute, upload fi
 // send posts the file to the server's own route and returns its answer.
 func (s *Server) send(ctx context.Context, route *uploadRoute, session *model.Session, upload filehost.Upload) ([]byte, error) {
 	target := route.base + "/api/v4/files?" + url.Values{"channel_id": {upload.ChannelID}, "filename": {upload.Name}}.Encode()
-	ctx, body, cancel := s.withinStoreTime(ctx, upload.Content)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target, body)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target, io.NopCloser(upload.Content))
 	if err != nil {
 		return nil, errors.Wrap(err, "upload")
 	}
