@@ -37,6 +37,15 @@ func TestPropertiesCountByNamespaceAndStatus(t *testing.T) {
 	assert.Equal(t, "/a b", entries[0].Path.String())
 }
 
+func TestAnEntryHoldsNoTextsButItsOwn(t *testing.T) {
+	m := newMultistatus(strings.NewReader(small))
+	_, err := m.next()
+	require.NoError(t, err)
+	file, err := m.next()
+	require.NoError(t, err)
+	assert.Equal(t, "/dav/a%20b3", file.values.content, "its href and its length, no status and nothing of a property that it lacks")
+}
+
 func TestEveryCutIsAnError(t *testing.T) {
 	documents := recorded(t)
 	documents["ours"] = small
