@@ -300,7 +300,8 @@ func TestAStoreThatIsDown(t *testing.T) {
 
 // TestALostKeyWarns changes the key while the plugin is off, so that nobody keeps the former one.
 func TestALostKeyWarns(t *testing.T) {
-	configure(t, map[string]any{"encryptionkey": rand.Text() + rand.Text()})
+	former := rand.Text() + rand.Text()
+	configure(t, map[string]any{"encryptionkey": former})
 	wantCheck(t, "key", "pass")
 	must(t, site.Admin.Post(t.Context(), "/api/v4/plugins/"+stack.PluginID+"/disable", nil, nil))
 	eventually(t, "the plugin is off", func() bool {
@@ -320,6 +321,8 @@ func TestALostKeyWarns(t *testing.T) {
 		return err == nil
 	})
 	wantCheck(t, "key", "warn", "enter the former key as “Previous encryption key”")
+	must(t, site.Configure(t.Context(), map[string]any{"previousencryptionkey": former}))
+	wantCheck(t, "key", "pass")
 }
 
 // TestAWrongSettingIsNamedByItsLabel gives the plugin settings that can't be put in force.
