@@ -47,6 +47,8 @@ var hostileDocuments = map[string]string{
 	"statuses": listingOf("<d:response><d:href/><d:propstat><d:prop><d:getetag>a</d:getetag></d:prop><d:status>no</d:status></d:propstat>" +
 		"<d:propstat><d:status>HTTP/1.1 999999999999999999999 a</d:status></d:propstat><d:propstat><d:status> HTTP/1.1\t423\t</d:status></d:propstat>" +
 		"<d:propstat><d:status>HTTP/1.1 -299</d:status></d:propstat></d:response>"),
+	"an empty group behind": listingOf("<d:response><d:href/><d:propstat><d:prop><d:getetag>a</d:getetag></d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat>" +
+		"<d:propstat><d:prop/><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response>"),
 	"a property said twice": listingOf(responseOf("/dav/a", "<d:resourcetype><d:collection/></d:resourcetype><d:getetag>first</d:getetag>") +
 		responseOf("/dav/b", "<d:getetag>1</d:getetag><d:resourcetype><d:collection/></d:resourcetype><d:getetag>22</d:getetag><d:resourcetype>x</d:resourcetype>")),
 	"line ends":                   listingOf(responseOf("/a\r\n\rb\r&#10;&#13;\n<![CDATA[\r\n\r]]>\n\r<!---->\n", "")),
