@@ -23,6 +23,7 @@ type changingFolder struct {
 }
 
 func newChangingFolder(seed uint64) *changingFolder {
+	//nolint:gosec // a seed's folder is always the same
 	f := &changingFolder{world: newWorld(), random: rand.New(rand.NewPCG(seed, 1)), touched: map[string]bool{}}
 	for range f.random.IntN(60) {
 		f.add()
@@ -125,7 +126,9 @@ func TestWhatStaysAsItIsShowsExactlyOnceWhateverElseHappens(t *testing.T) {
 				what := fmt.Sprintf("seed %d, by %s, descending %v", seed, sort, descending)
 				untouched := func(path string) bool { return !f.touched[path] }
 				assert.Equal(t, filter(allPaths(before.Entries), untouched), filter(shown, untouched), what)
-				changed := func(path string) bool { return f.touched[path] && sort != filehost.ByName && sort != filehost.HostOrder }
+				changed := func(path string) bool {
+					return f.touched[path] && sort != filehost.ByName && sort != filehost.HostOrder
+				}
 				once := filter(shown, func(path string) bool { return !changed(path) })
 				slices.Sort(once)
 				assert.Len(t, slices.Compact(slices.Clone(once)), len(once), "%s: only an entry whose size or time changes may show twice", what)

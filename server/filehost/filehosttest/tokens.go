@@ -15,6 +15,8 @@ import (
 // Tokens gives every connected user a credential, which Renew replaces. It implements filehost.Tokens and
 // filehost.Connections; the sign-in server behind it accepts everything.
 type Tokens struct {
+	Account string // of every user at the host; set it before the first use
+
 	mu          sync.Mutex
 	generations map[string]int // by user
 	connections map[string]int // by user: how often he has connected
@@ -50,7 +52,7 @@ func (t *Tokens) credential(userID string) (filehost.Credential, error) {
 	if generation == 0 || t.dead[userID] {
 		return filehost.Credential{}, errNone
 	}
-	return filehost.Credential{Scheme: filehost.Bearer, Secret: filehost.NewSecret("token"), Connection: fmt.Sprintf("connection %d", t.connections[userID]), Generation: strconv.Itoa(generation)}, nil
+	return filehost.Credential{Scheme: filehost.Bearer, Account: t.Account, Secret: filehost.NewSecret("token"), Connection: fmt.Sprintf("connection %d", t.connections[userID]), Generation: strconv.Itoa(generation)}, nil
 }
 
 // For implements filehost.Tokens.
