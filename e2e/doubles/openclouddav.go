@@ -95,7 +95,7 @@ func davError(w http.ResponseWriter, status int, exception, message string) {
 
 func openCloudETag(n node) string { return `"` + n.fingerprint() + `"` }
 
-// openCloudNames are the requested properties of these namespaces that there can be.
+// property tells what a file or folder has of a property.
 func (o *OpenCloud) property(name xml.Name, n node) value {
 	if n.isDir() && filesOnly[name] || !n.isDir() && foldersOnly[name] {
 		return absent
