@@ -83,7 +83,7 @@ func writeChangeable(file string, cfg siteConfig) error {
 	settings := map[string]any{}
 	maps.Copy(settings, cfg.Saved)
 	addresses := Settings{"ServiceSettings": {"ListenAddress": cfg.Address, "SiteURL": cfg.SiteURL}}
-	for _, added := range []Settings{cfg.Settings, addresses} {
+	for _, added := range []Settings{addresses, cfg.Settings} {
 		for section, values := range added {
 			merged := map[string]any{}
 			if saved, ok := settings[section].(map[string]any); ok {

@@ -15,6 +15,8 @@ func TestSlowSourceAndTheFileStore(t *testing.T) {
 	const setting = "FileSettings.AmazonS3RequestTimeoutMilliseconds"
 	node, err := site.AddNode(t.Context(), stack.NodeConfig{Settings: stack.Settings{
 		"FileSettings": {strings.TrimPrefix(setting, "FileSettings."): 10_000},
+		// The plugin starts before its node listens, and would take the way through the first one until it looks again.
+		"ServiceSettings": {"SiteURL": ""},
 	}})
 	must(t, err)
 	// More than one part of S3. The last bytes come one by one, five a second.

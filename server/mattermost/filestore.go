@@ -23,7 +23,7 @@ func (s *Server) storeTime() (limit time.Duration, setting string) {
 }
 
 // outOfStoreTime turns the failure of a write that began then into one that names the file store's limit, if the time is
-// over: the server doesn't say so. It is left to the server to end a write, since it stores a file of one part all the same.
+// over: the server says no more than that it could not write, when the next part of the file is full.
 func (s *Server) outOfStoreTime(began time.Time, err error) error {
 	limit, setting := s.storeTime()
 	if limit == 0 || filehost.KindOf(err) != filehost.Internal || s.Clock.Since(began) < limit {
