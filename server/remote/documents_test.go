@@ -49,6 +49,10 @@ var hostileDocuments = map[string]string{
 		"<d:propstat><d:status>HTTP/1.1 -299</d:status></d:propstat></d:response>"),
 	"an empty group behind": listingOf("<d:response><d:href/><d:propstat><d:prop><d:getetag>a</d:getetag></d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat>" +
 		"<d:propstat><d:prop/><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response>"),
+	"nothing is left of the one before": listingOf("<d:response><d:href/><d:propstat><d:prop><d:getetag>a</d:getetag></d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat>" +
+		"<d:propstat><d:prop><d:getetag>b</d:getetag></d:prop></d:propstat></d:response>" +
+		"<d:response><d:href/><d:propstat><d:status>HTTP/1.1 403 F</d:status></d:propstat></d:response><d:response><d:href/></d:response>"),
+	"a folder and more": listingOf(responseOf("/dav/a", "<d:resourcetype><d:collection/><d:principal/></d:resourcetype>")),
 	"a property said twice": listingOf(responseOf("/dav/a", "<d:resourcetype><d:collection/></d:resourcetype><d:getetag>first</d:getetag>") +
 		responseOf("/dav/b", "<d:getetag>1</d:getetag><d:resourcetype><d:collection/></d:resourcetype><d:getetag>22</d:getetag><d:resourcetype>x</d:resourcetype>")),
 	"line ends":                   listingOf(responseOf("/a\r\n\rb\r&#10;&#13;\n<![CDATA[\r\n\r]]>\n\r<!---->\n", "")),
