@@ -1,7 +1,5 @@
 package remote
 
-// READ /tmp/brief/F-note.md (a finding on a real Nextcloud about new tokens), then delete this line.
-
 import (
 	"context"
 	"errors"
