@@ -57,10 +57,12 @@ fmt: $(GOLANGCI_LINT) $(WEBAPP_MODULES) $(BROWSER_MODULES) ## Format the Go code
 	cd e2e/browser && npm run --silent lint -- --fix
 
 .PHONY: lint
-lint: lint-go lint-web ## Check formatting, lint, types and messages
+lint: lint-go lint-web ## Check formatting, lint, go.mod files, types and messages
 
 .PHONY: lint-go
 lint-go: $(GOLANGCI_LINT)
+	go mod tidy -diff
+	cd e2e && go mod tidy -diff
 	$(GOLANGCI_LINT) run $(GO_PACKAGES)
 	cd e2e && ../$(GOLANGCI_LINT) run --config ../.golangci.yml ./...
 
