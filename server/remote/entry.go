@@ -131,15 +131,16 @@ func (c *Client) webURL(values *properties) string {
 }
 
 // parseTime reads the date of a property or header (RFC 9110 5.6.7), and the form with +0000 that OpenCloud uses. Zero =
-// it is none of them.
+// it is none of them, or one that RFC 3339 can't write in UTC: its years have four digits.
 func parseTime(text string) time.Time {
-	if parsed, err := http.ParseTime(text); err == nil {
-		return parsed.UTC()
+	parsed, err := http.ParseTime(text)
+	if err != nil {
+		parsed, err = time.Parse(time.RFC1123Z, text)
 	}
-	if parsed, err := time.Parse(time.RFC1123Z, text); err == nil {
-		return parsed.UTC()
+	if parsed = parsed.UTC(); err != nil || parsed.Year() < 0 || parsed.Year() > 9999 {
+		return time.Time{}
 	}
-	return time.Time{}
+	return parsed
 }
 
 // mimeType is what the host declares, or else what the name's extension stands for.

@@ -65,6 +65,31 @@ func TestEntriesThatShareTheirPermissionsHaveTheirOwn(t *testing.T) {
 	}, got)
 }
 
+func TestADateThatJSONCantSayIsNoDate(t *testing.T) {
+	for text, want := range map[string]string{
+		"Fri, 31 Dec 9999 23:59:59 GMT":   "9999-12-31T23:59:59Z",
+		"Fri, 31 Dec 9999 23:59:59 -0001": "",
+		"Sat, 01 Jan 0000 00:00:00 +0000": "0000-01-01T00:00:00Z",
+		"Sat, 01 Jan 0000 00:00:00 +0001": "",
+		"Sunday, 06-Nov-94 08:49:37 GMT":  "1994-11-06T08:49:37Z",
+		"Sun Nov  6 08:49:37 1994":        "1994-11-06T08:49:37Z",
+		"Sun, 06 Nov 1994 09:49:37 +0100": "1994-11-06T08:49:37Z",
+		"yesterday":                       "",
+	} {
+		client := serve(t, "webdav", "/dav", answer(listingOf(responseOf("/dav/a", "<d:resourcetype/><d:getlastmodified>"+text+"</d:getlastmodified>"))))
+		_, entries, err := list(t.Context(), client, filehost.Root)
+		require.NoError(t, err)
+		require.Len(t, entries, 1)
+		if want == "" {
+			assert.Zero(t, entries[0].ModifiedAt, text)
+			continue
+		}
+		written, err := entries[0].ModifiedAt.MarshalJSON()
+		require.NoError(t, err, text)
+		assert.Equal(t, `"`+want+`"`, string(written))
+	}
+}
+
 // FuzzMIMEType holds the quick way to the whole one.
 func FuzzMIMEType(f *testing.F) {
 	for _, declared := range []string{"text/plain", "Text/HTML; charset=utf-8", "a/b/c", "/", "a/", "/b", "text", "a/b ", "x+y/z.1-_", strings.Repeat("a", 300) + "/b"} {
