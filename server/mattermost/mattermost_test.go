@@ -16,6 +16,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/jonboulle/clockwork"
 	"github.com/mattermost/mattermost/server/public/model"
 	"github.com/mattermost/mattermost/server/public/plugin/plugintest"
 	"github.com/stretchr/testify/assert"
@@ -193,7 +194,7 @@ func (s *site) upload(t *testing.T, content io.Reader, size int64) (string, erro
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	stored, err := New(Config{API: s.api}).Upload(ctx,
+	stored, err := New(Config{API: s.api, Clock: clockwork.NewFakeClock()}).Upload(ctx,
 		filehost.Upload{UserID: user, ChannelID: channel, Name: "a b&c.txt", Size: size, Content: content})
 	return stored.ID, err
 }
@@ -366,7 +367,7 @@ func TestTheUploadSessionIsOnlyForAdminsWhoAllowIt(t *testing.T) {
 				}
 				return &model.FileInfo{Id: "file", CreatorId: user, Size: int64(received)}, nil
 			})
-			_, err := New(Config{API: api, AllowUnscanned: test.allowed}).Upload(t.Context(),
+			_, err := New(Config{API: api, AllowUnscanned: test.allowed, Clock: clockwork.NewFakeClock()}).Upload(t.Context(),
 				filehost.Upload{UserID: user, Size: int64(len(content)), Content: bytes.NewReader(content)})
 			assert.Equal(t, test.want, kindOf(err), "%v", err)
 		})
@@ -423,6 +424,20 @@ func TestLimitsReadSettingsThatTheRPCDropped(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 20*time.Second, limits.RequestTimeout)
 	assert.Zero(t, limits.FileSize)
+}
+
+// A configuration comes as nil when the call to the server fails, as it does while the plugin is being stopped.
+func TestWithoutAConfigurationNothingIsTakenForGranted(t *testing.T) {
+	w := newAttachWorld()
+	w.config = nil
+	server := w.server()
+	_, limits := server.Limits(t.Context())
+	_, route := server.route(t.Context())
+	_, found := server.findRoute(t.Context())
+	for _, err := range []error{limits, server.MayAttach(t.Context(), user, channel, ""), route, found} {
+		assert.Equal(t, filehost.Internal, kindOf(err), "%v", err)
+	}
+	assert.Empty(t, server.SiteURL())
 }
 
 func TestTheLoggerWritesTextAtTheServersLevels(t *testing.T) {

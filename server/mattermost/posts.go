@@ -18,7 +18,11 @@ func (s *Server) MayAttach(_ context.Context, userID, channelID, rootID string) 
 	if err := validIDs(channelID, rootID); err != nil {
 		return err
 	}
-	if !value(s.API.GetConfig().FileSettings.EnableFileAttachments) {
+	config, err := s.config()
+	if err != nil {
+		return err
+	}
+	if !value(config.FileSettings.EnableFileAttachments) {
 		return filehost.E(filehost.Forbidden, "File attachments are switched off on this Mattermost server.", nil)
 	}
 	if user, appErr := s.API.GetUser(userID); appErr != nil || user.DeleteAt != 0 {

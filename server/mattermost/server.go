@@ -19,12 +19,12 @@ import (
 // filesPerPost is a constant of the Mattermost server.
 const filesPerPost = 10
 
-// Config is what a Server works with.
+// Config is what a Server works with. API and Clock are required.
 type Config struct {
 	API plugin.API
 	// AllowUnscanned lets uploads take the plugin API's way when the server's own route can't be reached.
 	AllowUnscanned bool
-	// Clock tells how long a write takes; nil is the real one.
+	// Clock tells how long a write takes.
 	Clock clockwork.Clock
 }
 
@@ -36,12 +36,7 @@ type Server struct {
 }
 
 // New returns the ports of the server behind config.API.
-func New(config Config) *Server {
-	if config.Clock == nil {
-		config.Clock = clockwork.NewRealClock()
-	}
-	return &Server{Config: config}
-}
+func New(config Config) *Server { return &Server{Config: config} }
 
 // User implements filehost.Mattermost.
 func (s *Server) User(_ context.Context, userID string) (filehost.User, error) {
@@ -68,9 +63,9 @@ func (s *Server) SiteURL() string {
 
 // Limits implements filehost.Mattermost.
 func (s *Server) Limits(context.Context) (filehost.Limits, error) {
-	config := s.API.GetConfig()
-	if config == nil {
-		return filehost.Limits{}, errors.New("the server gave no configuration")
+	config, err := s.config()
+	if err != nil {
+		return filehost.Limits{}, err
 	}
 	timeout, setting := value(config.ServiceSettings.ReadTimeout), "ServiceSettings.ReadTimeout"
 	if write := value(config.ServiceSettings.WriteTimeout); write < timeout {
@@ -84,6 +79,14 @@ func (s *Server) Limits(context.Context) (filehost.Limits, error) {
 		RequestTimeout: time.Duration(timeout) * time.Second,
 		TimeoutSetting: setting,
 	}, nil
+}
+
+// config is the server's configuration. It comes as nil when the call to the server fails.
+func (s *Server) config() (*model.Config, error) {
+	if config := s.API.GetConfig(); config != nil {
+		return config, nil
+	}
+	return nil, errors.New("the server gave no configuration")
 }
 
 // value reads a setting: one that is zero, false or empty arrives as nil over the plugin RPC.

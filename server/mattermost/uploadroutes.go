@@ -89,7 +89,11 @@ func (r *uploadRoutes) remember(key routeKey, found *uploadRoute) {
 
 // route returns a route that has been seen to lead to this very server, or an error that says what each try met.
 func (s *Server) route(ctx context.Context) (*uploadRoute, error) {
-	if known, _ := s.routes.current(keyOf(s.API.GetConfig())); known != nil {
+	config, err := s.config()
+	if err != nil {
+		return nil, err
+	}
+	if known, _ := s.routes.current(keyOf(config)); known != nil {
 		return known, nil
 	}
 	return s.findRoute(ctx)
@@ -97,7 +101,11 @@ func (s *Server) route(ctx context.Context) (*uploadRoute, error) {
 
 // findRoute tries all routes anew, without holding up the uploads that use the one found before.
 func (s *Server) findRoute(ctx context.Context) (*uploadRoute, error) {
-	key, diagnosticID := keyOf(s.API.GetConfig()), s.API.GetDiagnosticId()
+	config, err := s.config()
+	if err != nil {
+		return nil, err
+	}
+	key, diagnosticID := keyOf(config), s.API.GetDiagnosticId()
 	if diagnosticID == "" {
 		return nil, errors.New("this server has no diagnostic id to know it by")
 	}
