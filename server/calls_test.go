@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jonboulle/clockwork"
 	"github.com/mattermost/mattermost/server/public/model"
 	"github.com/mattermost/mattermost/server/public/plugin"
 	"github.com/mattermost/mattermost/server/public/plugin/plugintest"
@@ -42,8 +43,15 @@ func roundTrips(calls []mock.Call) []string {
 	return names
 }
 
-// connected is a plugin whose user is connected to a WebDAV server with one file, on a Mattermost server that takes it.
-func connected(t *testing.T) (*host, *plugintest.API) {
+// takes is a Mattermost server's answer to an upload that it takes.
+func takes(w http.ResponseWriter) {
+	w.WriteHeader(http.StatusCreated)
+	_, _ = io.WriteString(w, `{"file_infos":[{"id":"file1","user_id":"`+user+`","channel_id":"`+channel+`","size":7}]}`)
+}
+
+// connected is a plugin whose user is connected to a WebDAV server with one file, on a Mattermost server that answers
+// uploads as it is told.
+func connected(t *testing.T, answer func(http.ResponseWriter)) (*host, *plugintest.API) {
 	t.Helper()
 	files := webdav.NewMemFS()
 	file, err := files.OpenFile(t.Context(), "/file.txt", os.O_RDWR|os.O_CREATE, 0o600)
@@ -56,8 +64,7 @@ func connected(t *testing.T) (*host, *plugintest.API) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		if r.URL.Path == "/api/v4/files" {
-			w.WriteHeader(http.StatusCreated)
-			_, _ = io.WriteString(w, `{"file_infos":[{"id":"file1","user_id":"`+user+`","channel_id":"`+channel+`","size":7}]}`)
+			answer(w)
 			return
 		}
 		_, _ = io.WriteString(w, `{"DiagnosticId":"diagnostic"}`)
@@ -79,6 +86,7 @@ func connected(t *testing.T) (*host, *plugintest.API) {
 	config.ServiceSettings.ListenAddress = model.NewPointer(server.Listener.Addr().String())
 	config.FileSettings = model.FileSettings{EnableFileAttachments: model.NewPointer(true), MaxFileSize: model.NewPointer[int64](1 << 20)}
 	config.ServiceSettings.ReadTimeout, config.ServiceSettings.WriteTimeout = model.NewPointer(300), model.NewPointer(300)
+	config.FileSettings.DriverName, config.FileSettings.AmazonS3RequestTimeoutMilliseconds = model.NewPointer(model.ImageDriverS3), model.NewPointer[int64](30000)
 	h.serverConfig(t, config)
 	h.change(t, map[string]any{"hosturl": dav.URL, "hostkind": "webdav", "signin": "password", "allowhttp": true, "allowedaddresses": "127.0.0.1",
 		"encryptionkey": "0123456789abcdef0123456789abcdef"})
@@ -93,7 +101,7 @@ func connected(t *testing.T) (*host, *plugintest.API) {
 // TestAWarmRequestMakesFewCallsOfThePluginAPI counts round trips to the server, of which each costs more than the work
 // that most of them ask for.
 func TestAWarmRequestMakesFewCallsOfThePluginAPI(t *testing.T) {
-	h, api := connected(t)
+	h, api := connected(t, takes)
 	list := func() {
 		status, body := h.get(t, "/files")
 		require.Equal(t, http.StatusOK, status, body)
@@ -120,5 +128,19 @@ func TestAWarmRequestMakesFewCallsOfThePluginAPI(t *testing.T) {
 			test.request()
 			assert.Equal(t, test.want, roundTrips(api.Calls[before:]))
 		})
+	}
+}
+
+// TestTheTimeOfAWriteIsOfThePluginsClock shows that a write which failed after the file store's time is told as such.
+func TestTheTimeOfAWriteIsOfThePluginsClock(t *testing.T) {
+	for took, want := range map[time.Duration]int{29 * time.Second: http.StatusInternalServerError, 30 * time.Second: http.StatusGatewayTimeout} {
+		var clock *clockwork.FakeClock
+		h, _ := connected(t, func(w http.ResponseWriter) {
+			clock.Advance(took)
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = io.WriteString(w, `{"id":"api.file.write_file.app_error","message":"Unable to write the file."}`)
+		})
+		clock = h.clock.(*clockwork.FakeClock)
+		assert.Equal(t, want, h.post(t, "/attach", `{"channel_id":"`+channel+`","items":[{"path":"/file.txt"}]}`), took)
 	}
 }

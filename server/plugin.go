@@ -56,7 +56,7 @@ func (p *Plugin) OnActivate() error {
 	p.copies, p.listings = filehost.NewPlaces("copies"), filehost.NewPlaces("listings")
 	cached := mattermost.NewCachedAPI(p.API, p.clock)
 	p.server.Store(cached)
-	server := mattermost.New(mattermost.Config{API: cached})
+	server := mattermost.New(mattermost.Config{API: cached, Clock: p.clock})
 	p.siteURL = server.SiteURL
 	p.api = api.New(api.Config{
 		Lifetime:      p.lifetime,

@@ -196,7 +196,7 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, ciph
 	if err != nil {
 		return nil, nil, errors.Wrap(err, "remote")
 	}
-	server := mattermost.New(mattermost.Config{API: p.server.Load(), AllowUnscanned: c.AllowUnscanned})
+	server := mattermost.New(mattermost.Config{API: p.server.Load(), AllowUnscanned: c.AllowUnscanned, Clock: p.clock})
 	store, err := tokens.New(tokens.Config{
 		Host:        c.Host,
 		Method:      tokens.Method(c.SignIn),
