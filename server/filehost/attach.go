@@ -170,7 +170,7 @@ func (s *Service) lookUp(ctx context.Context, userID string, attachment Attachme
 					return inTime(ctx, limits, err)
 				}
 				items[i].Size = entries[i].Size
-				return s.checkEntry(entries[i], attachment.Items[i].ETag, limits)
+				return s.checkEntry(entries[i], fmt.Sprintf("items[%d]", i), attachment.Items[i].ETag, limits)
 			})
 			return nil // each item has its own error
 		}
@@ -193,22 +193,23 @@ func (s *Service) stat(ctx context.Context, userID string, path Path) (entry Ent
 	return entry, err
 }
 
-func (s *Service) checkEntry(entry Entry, etag string, limits Limits) error {
+// checkEntry tells whether what the host has can be copied. field is where the request asks for it.
+func (s *Service) checkEntry(entry Entry, field, etag string, limits Limits) error {
 	most, owner, setting := s.Settings.MaxCopyBytes, OwnerPlugin, "this plugin's settings allow"
 	if limits.FileSize < most {
 		most, owner, setting = limits.FileSize, OwnerMattermost, "Mattermost allows"
 	}
 	switch {
 	case entry.Kind != File:
-		return Invalid("items", "A folder can't be attached; choose files.")
+		return Invalid(field, "A folder can't be attached; choose files.")
 	case !slices.Contains(entry.Permissions, Read):
 		return E(Forbidden, "The file may be looked at, but not downloaded.", nil)
 	case etag != "" && entry.ETag != "" && !SameETag(etag, entry.ETag):
 		return E(Changed, "The file has changed since it was listed; list the folder again.", nil)
 	case entry.Size == 0:
-		return Invalid("items", "The file is empty; Mattermost takes no empty files.")
+		return Invalid(field, "The file is empty; Mattermost takes no empty files.")
 	case entry.Size > most:
-		return &Error{Kind: TooLarge, Limit: most, LimitOwner: owner, Actual: entry.Size,
+		return &Error{Kind: TooLarge, Field: field, Limit: most, LimitOwner: owner, Actual: entry.Size,
 			Message: fmt.Sprintf("The file has %d bytes; %s %d.", entry.Size, setting, most)}
 	}
 	return nil

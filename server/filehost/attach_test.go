@@ -45,18 +45,19 @@ func TestWhatFailsBeforeAByteMoves(t *testing.T) {
 		ask    func(*filehost.Attachment)
 		kind   filehost.Kind
 		owner  filehost.LimitOwner
+		field  string
 	}{
-		"no items":                      {ask: func(a *filehost.Attachment) { a.Items = nil }, kind: filehost.InvalidRequest},
-		"too many items":                {ask: func(a *filehost.Attachment) { a.Items = make([]filehost.Item, 11) }, kind: filehost.TooLarge, owner: filehost.OwnerPlugin},
-		"too many items for the server": {change: func(w *world) { w.mattermost.Limit(func(l *filehost.Limits) { l.FilesPerPost = 0 }) }, kind: filehost.TooLarge, owner: filehost.OwnerMattermost},
-		"message too long":              {ask: func(a *filehost.Attachment) { a.Message = strings.Repeat("ü", 101) }, kind: filehost.TooLarge, owner: filehost.OwnerMattermost},
+		"no items":                      {ask: func(a *filehost.Attachment) { a.Items = nil }, kind: filehost.InvalidRequest, field: "items"},
+		"too many items":                {ask: func(a *filehost.Attachment) { a.Items = make([]filehost.Item, 11) }, kind: filehost.TooLarge, owner: filehost.OwnerPlugin, field: "items"},
+		"too many items for the server": {change: func(w *world) { w.mattermost.Limit(func(l *filehost.Limits) { l.FilesPerPost = 0 }) }, kind: filehost.TooLarge, owner: filehost.OwnerMattermost, field: "items"},
+		"message too long":              {ask: func(a *filehost.Attachment) { a.Message = strings.Repeat("ü", 101) }, kind: filehost.TooLarge, owner: filehost.OwnerMattermost, field: "message"},
 		"no permission":                 {change: func(w *world) { w.mattermost.Refuse(filehost.E(filehost.Forbidden, "No.", nil)) }, kind: filehost.Forbidden},
 		"no such file":                  {change: func(w *world) { w.remote.Remove("/file") }, kind: filehost.NotFound},
-		"a folder":                      {change: func(w *world) { w.remote.Change("/file", func(e *filehost.Entry) { e.Kind = filehost.Folder }) }, kind: filehost.InvalidRequest},
+		"a folder":                      {change: func(w *world) { w.remote.Change("/file", func(e *filehost.Entry) { e.Kind = filehost.Folder }) }, kind: filehost.InvalidRequest, field: "items[0]"},
 		"a file to look at only":        {change: func(w *world) { w.remote.Change("/file", func(e *filehost.Entry) { e.Permissions = nil }) }, kind: filehost.Forbidden},
-		"an empty file":                 {change: func(w *world) { w.remote.AddFile("/file", nil, noon) }, kind: filehost.InvalidRequest},
-		"larger than the server allows": {change: func(w *world) { w.mattermost.Limit(func(l *filehost.Limits) { l.FileSize = 1 }) }, kind: filehost.TooLarge, owner: filehost.OwnerMattermost},
-		"larger than the plugin allows": {change: func(w *world) { w.Settings.MaxCopyBytes = 1 }, kind: filehost.TooLarge, owner: filehost.OwnerPlugin},
+		"an empty file":                 {change: func(w *world) { w.remote.AddFile("/file", nil, noon) }, kind: filehost.InvalidRequest, field: "items[0]"},
+		"larger than the server allows": {change: func(w *world) { w.mattermost.Limit(func(l *filehost.Limits) { l.FileSize = 1 }) }, kind: filehost.TooLarge, owner: filehost.OwnerMattermost, field: "items[0]"},
+		"larger than the plugin allows": {change: func(w *world) { w.Settings.MaxCopyBytes = 1 }, kind: filehost.TooLarge, owner: filehost.OwnerPlugin, field: "items[0]"},
 		"changed since it was listed":   {ask: func(a *filehost.Attachment) { a.Items[0].ETag = `"old"` }, kind: filehost.Changed},
 		"not connected":                 {change: func(w *world) { _ = w.tokens.Disconnect(t.Context(), alice) }, kind: filehost.NotConnected},
 	} {
@@ -73,6 +74,7 @@ func TestWhatFailsBeforeAByteMoves(t *testing.T) {
 			var known *filehost.Error
 			require.ErrorAs(t, err, &known)
 			assert.Equal(t, test.kind, known.Kind)
+			assert.Equal(t, test.field, known.Field)
 			assert.Equal(t, test.owner, known.LimitOwner)
 			assert.Empty(t, w.mattermost.Posts())
 		})
@@ -329,6 +331,11 @@ func TestADryRunMovesNothing(t *testing.T) {
 	assert.Empty(t, attached.Items[0].FileID)
 	for i, kind := range map[int]filehost.Kind{1: filehost.NotFound, 2: filehost.InvalidRequest, 3: filehost.InvalidRequest} {
 		assert.Equal(t, kind, filehost.KindOf(attached.Items[i].Err))
+	}
+	for i, field := range map[int]string{2: "items[2]", 3: "items[3]"} {
+		var known *filehost.Error
+		require.ErrorAs(t, attached.Items[i].Err, &known)
+		assert.Equal(t, field, known.Field, "it says which")
 	}
 	ask.Items = ask.Items[1:]
 	_, err = w.Attach(t.Context(), alice, ask)
