@@ -41,6 +41,7 @@ export type ErrorCode =
     | 'not_authenticated'
     | 'forbidden'
     | 'not_found'
+    | 'method_not_allowed'
     | 'conflict'
     | 'changed'
     | 'too_large'
@@ -56,7 +57,7 @@ export type ErrorCode =
     | 'offline'
     | 'unreadable';
 
-/** The API's error body. `message` is for a person, in the user's language where the server has it. */
+/** The API's error body. `message` is for a person, in English. */
 export type ErrorBody = {
     id: string;
     code: ErrorCode;
