@@ -24,7 +24,7 @@ func FuzzCollation(f *testing.F) {
 	number, collator := regexp.MustCompile(`[0-9]+`), collate.New(language.Und, collate.IgnoreCase)
 	f.Fuzz(func(t *testing.T, name string) {
 		if len(name) > 9999 {
-			t.Skip("no name is so long")
+			return // no name is so long, and the naive reading counts digits in four
 		}
 		text := number.ReplaceAllStringFunc(name, func(found string) string {
 			found = strings.TrimLeft(found, "0")
