@@ -110,7 +110,13 @@ func (s *Service) afterPosting(ctx context.Context, claim *claim, found record, 
 		if err = claim.takeOver(ctx, found); err != nil {
 			return false, err
 		}
-		if err = s.Mattermost.RemoveIncomplete(ctx, post, found.Posting); err != nil {
+		_, err = s.Mattermost.RemoveIncomplete(ctx, post, found.Posting)
+		switch {
+		case KindOf(err) == Conflict: // for good
+			found.Items, found.Error = nil, keepError(err)
+			claim.settle(ctx, found)
+			return false, err
+		case err != nil:
 			return false, err
 		}
 		if postID, err = s.postWith(ctx, post.FileIDs); err != nil {
@@ -121,9 +127,8 @@ func (s *Service) afterPosting(ctx context.Context, claim *claim, found record, 
 		found.Stage = copying
 		return false, claim.takeOver(ctx, found)
 	}
-	found.Stage, found.PostID = done, postID
-	claim.record = found
-	_, _ = claim.write(ctx, found) // else the next call finds the post as this one did
+	found.PostID = postID
+	claim.settle(ctx, found)
 	return true, nil
 }
 

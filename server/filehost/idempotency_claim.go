@@ -175,6 +175,13 @@ func (c *claim) takeOver(ctx context.Context, found record) error {
 	return err
 }
 
+// settle keeps the answer to a call that has died. Where the store fails now, the next call comes to the same answer.
+func (c *claim) settle(ctx context.Context, answered record) {
+	answered.Stage = done
+	c.record = answered
+	_, _ = c.write(ctx, answered)
+}
+
 // errTakenOver and errLapsed end the work of a call that doesn't hold its key any more, or can't be sure of it.
 var (
 	errTakenOver = inUse(claimRetry, errors.New("another call has taken the key over"))

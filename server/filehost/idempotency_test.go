@@ -289,6 +289,23 @@ func TestAPostThatTheServerLeftIncompleteIsReplaced(t *testing.T) {
 	}
 }
 
+// TestAnIncompletePostWithRepliesIsLeft answers in words, and with the same when it is asked again.
+func TestAnIncompletePostWithRepliesIsLeft(t *testing.T) {
+	w, ask := threeItems()
+	w.mattermost.LosePosts(func(carry func(int)) { carry(1) })
+	_, err := w.Attach(t.Context(), alice, ask)
+	assert.Equal(t, filehost.Internal, filehost.KindOf(err))
+	w.mattermost.LosePosts(nil)
+	w.mattermost.Reply("post0")
+	w.clock.Advance(5 * time.Minute)
+	for range 2 {
+		_, err = w.Attach(t.Context(), alice, ask)
+		assert.ErrorContains(t, err, "Somebody has replied.")
+		assert.Equal(t, filehost.Conflict, filehost.KindOf(err))
+		assert.Equal(t, []string{"post0"}, w.mattermost.PostIDs())
+	}
+}
+
 // TestAPostWhoseAnswerWasAFailureIsFoundAtOnce has a server that creates the post and fails after that.
 func TestAPostWhoseAnswerWasAFailureIsFoundAtOnce(t *testing.T) {
 	w, ask := threeItems()

@@ -123,6 +123,7 @@ func (m mortalMattermost) Post(ctx context.Context, post filehost.Post) (postID 
 	return postID, err
 }
 
-func (m mortalMattermost) RemoveIncomplete(ctx context.Context, post filehost.Post, since time.Time) error {
-	return m.call(func() error { return m.Mattermost.RemoveIncomplete(ctx, post, since) })
+func (m mortalMattermost) RemoveIncomplete(ctx context.Context, post filehost.Post, since time.Time) (removed bool, err error) {
+	err = m.call(func() (err error) { removed, err = m.Mattermost.RemoveIncomplete(ctx, post, since); return err })
+	return removed, err
 }

@@ -196,9 +196,11 @@ type Mattermost interface {
 	// Post creates the post with all its files, or none: of two posts with the same file at most one remains. With
 	// Forbidden or NotFound there is no post; with Internal there may be one.
 	Post(ctx context.Context, post Post) (postID string, err error)
-	// RemoveIncomplete removes what the user has posted since with some of the files, but not all of them. Call it for a
-	// post whose answer was lost, when the server has had the time to end it.
-	RemoveIncomplete(ctx context.Context, post Post, since time.Time) error
+	// RemoveIncomplete removes what the user has posted in the channel since then with some of the files, but not all of
+	// them, and tells whether such a post is gone. It fails with Conflict when there is one that has replies, which would
+	// go with it, or when that can't be told. Call it for a post whose answer was lost, when the server has had the time to
+	// end it.
+	RemoveIncomplete(ctx context.Context, post Post, since time.Time) (removed bool, err error)
 	// CheckUploads fails when copies can't be made, with a remedy for the admin as the error's Message, and with Degraded
 	// when they can be made in a lesser way only.
 	CheckUploads(ctx context.Context) error

@@ -124,11 +124,12 @@ func TestAPostThatLostAFileIsRemoved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			api := &plugintest.API{}
 			defer api.AssertExpectations(t)
-			api.On("CreatePost", mock.Anything).Return(&model.Post{Id: "post", FileIds: test.stored}, nil)
+			api.On("CreatePost", mock.Anything).Return(&model.Post{Id: "post", UserId: user, ChannelId: channel, FileIds: test.stored}, nil)
 			if test.want != ok {
+				api.On("GetPost", "post").Return(&model.Post{Id: "post"}, nil)
 				api.On("DeletePost", "post").Return(nil).Once()
 			}
-			_, err := New(Config{API: api}).Post(t.Context(), filehost.Post{UserID: user, FileIDs: []string{"a", "b"}})
+			_, err := New(Config{API: api}).Post(t.Context(), filehost.Post{UserID: user, ChannelID: channel, FileIDs: []string{"a", "b"}})
 			assert.Equal(t, test.want, kindOf(err))
 		})
 	}

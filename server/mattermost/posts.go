@@ -112,11 +112,13 @@ func (s *Server) Post(_ context.Context, post filehost.Post) (string, error) {
 		return "", classify(appErr, "Mattermost could not create the post; try again.")
 	case created == nil:
 		return "", errNoAnswer
+	case created.UserId != post.UserID || created.ChannelId != post.ChannelID: // one that it had seen under the same pending id
+		return "", filehost.E(filehost.Internal, "Mattermost took the post for another one; try again.", nil)
 	case sameFiles(created.FileIds, post.FileIDs):
 		return created.Id, nil
 	}
-	if deleteErr := s.API.DeletePost(created.Id); deleteErr != nil {
-		return "", errors.Wrap(deleteErr, "remove a post that lacks files")
+	if err := s.removePost(created.Id); err != nil {
+		return "", errors.Wrap(err, "the post lacks files")
 	}
 	return "", filehost.E(filehost.Internal, "Mattermost did not attach all files, so the post was removed; try again.", nil)
 }
@@ -125,34 +127,108 @@ func sameFiles(one, other []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(one)), slices.Sorted(slices.Values(other)))
 }
 
-// RemoveIncomplete implements filehost.Mattermost. A post keeps the list of files it was made with, also where the server
-// ended before it had attached them: such a post is found by that list, and told by the files, which name their post.
-func (s *Server) RemoveIncomplete(ctx context.Context, post filehost.Post, since time.Time) error {
+// How far RemoveIncomplete looks back. A page is as long as those that the server gives its own clients.
+const (
+	scanPage  = 200
+	scanPages = 50
+)
+
+// RemoveIncomplete implements filehost.Mattermost. A post that has got a file is named by that. One that has got none, as
+// the server ended before it had attached any, still lists those that it was made with, and is looked for in the channel.
+func (s *Server) RemoveIncomplete(ctx context.Context, post filehost.Post, since time.Time) (removed bool, err error) {
 	files, err := s.Files(ctx, post.FileIDs)
 	if err != nil {
-		return err
+		return false, err
 	}
-	list, appErr := s.API.GetPostsSince(post.ChannelID, since.UnixMilli())
-	switch {
-	case appErr != nil:
-		return errors.Wrap(appErr, "look for a post")
-	case list == nil:
-		return errNoAnswer
+	found, gone, err := s.postsOf(files)
+	if err == nil && !gone && len(found) == 0 {
+		found, err = s.listing(post, since)
 	}
-	for _, found := range list.Posts {
-		if found.UserId != post.UserID || found.DeleteAt != 0 || !hasSome(found, post.FileIDs, files) || hasAll(found, files) {
+	if err != nil {
+		return false, err
+	}
+	for _, candidate := range found {
+		if candidate.UserId != post.UserID || candidate.ChannelId != post.ChannelID || hasAll(candidate, files) {
 			continue
 		}
-		if appErr = s.API.DeletePost(found.Id); appErr != nil {
-			return errors.Wrap(appErr, "remove a post that lacks files")
+		if err = s.removePost(candidate.Id); err != nil {
+			return false, err
 		}
+		gone = true
 	}
-	return nil
+	return gone, nil
 }
 
-func hasSome(post *model.Post, fileIDs []string, files []filehost.FileInfo) bool {
-	return slices.ContainsFunc(post.FileIds, func(id string) bool { return slices.Contains(fileIDs, id) }) ||
-		slices.ContainsFunc(files, func(file filehost.FileInfo) bool { return file.PostID == post.Id })
+// postsOf returns the posts that have some of the files, and tells whether there is one among them that was deleted: the
+// server deletes the files of a post some time after it.
+func (s *Server) postsOf(files []filehost.FileInfo) (found []*model.Post, gone bool, err error) {
+	var seen []string
+	for _, file := range files {
+		if file.PostID == "" || slices.Contains(seen, file.PostID) {
+			continue
+		}
+		seen = append(seen, file.PostID)
+		post, appErr := s.API.GetPost(file.PostID)
+		switch {
+		case appErr != nil && appErr.StatusCode == http.StatusNotFound:
+			gone = true
+		case appErr != nil:
+			return nil, false, errors.Wrap(appErr, "read a post")
+		case post == nil:
+			return nil, false, errNoAnswer
+		default:
+			found = append(found, post)
+		}
+	}
+	return found, gone, nil
+}
+
+// listing returns the user's posts in the channel since then that were made with some of the files. GetPostsSince
+// would be shorter, but of more than 1000 posts the server gives any 1000.
+func (s *Server) listing(post filehost.Post, since time.Time) (found []*model.Post, err error) {
+	for page := range scanPages {
+		list, appErr := s.API.GetPostsForChannel(post.ChannelID, page, scanPage)
+		switch {
+		case appErr != nil:
+			return nil, errors.Wrap(appErr, "look for a post")
+		case list == nil:
+			return nil, errNoAnswer
+		}
+		for _, id := range list.Order { // newest first
+			candidate := list.Posts[id]
+			if candidate.CreateAt < since.UnixMilli() {
+				return found, nil
+			}
+			made := slices.ContainsFunc(candidate.FileIds, func(id string) bool { return slices.Contains(post.FileIDs, id) })
+			if made && candidate.UserId == post.UserID {
+				found = append(found, candidate)
+			}
+		}
+		if len(list.Order) < scanPage {
+			return found, nil
+		}
+	}
+	return nil, filehost.E(filehost.Conflict, "Whether the post was made can't be told any more, as the channel has had too many since. "+
+		"Look into the channel, and send what is missing as a new request.", nil)
+}
+
+// removePost deletes a post unless somebody has replied to it: the server deletes the replies as well. A post that isn't
+// found is deleted too, as a replica may not have it yet.
+func (s *Server) removePost(id string) error {
+	post, appErr := s.API.GetPost(id)
+	switch {
+	case appErr != nil && appErr.StatusCode != http.StatusNotFound:
+		return errors.Wrap(appErr, "read a post")
+	case appErr == nil && post == nil:
+		return errNoAnswer
+	case appErr == nil && post.RootId == "" && post.ReplyCount > 0:
+		return filehost.E(filehost.Conflict, "Mattermost made the post without all of its files, and somebody has replied to it, so it was left as it is. "+
+			"Look into the channel, and send what is missing as a new request.", nil)
+	}
+	if appErr = s.API.DeletePost(id); appErr != nil {
+		return errors.Wrap(appErr, "remove a post that lacks files")
+	}
+	return nil
 }
 
 // hasAll leaves out files that were deleted since, as the post's author can.

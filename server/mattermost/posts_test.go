@@ -2,6 +2,7 @@ package mattermost
 
 import (
 	"net/http"
+	"strconv"
 	"testing"
 	"time"
 
@@ -57,41 +58,149 @@ func TestFilesAreToldAsTheServerHasThem(t *testing.T) {
 	}
 }
 
+// fileInfos lets the server know files by their post; "gone" = the file was deleted.
+func fileInfos(api *plugintest.API, postOf map[string]string) {
+	for id, postID := range postOf {
+		if postID == "gone" {
+			api.On("GetFileInfo", id).Return(nil, refusal(http.StatusNotFound))
+			continue
+		}
+		api.On("GetFileInfo", id).Return(&model.FileInfo{Id: id, PostId: postID}, nil)
+	}
+}
+
 func TestOnlyIncompletePostsOfTheUserAreRemoved(t *testing.T) {
-	since := time.UnixMilli(1000)
+	asked := filehost.Post{UserID: user, ChannelID: channel, FileIDs: []string{"a", "b"}}
 	for name, test := range map[string]struct {
 		post    *model.Post
-		a, b    string // the posts that have the files; "gone" = the file was deleted
+		a, b    string // the posts that have the files
 		removed bool
 	}{
 		"whole":                          {&model.Post{UserId: user, FileIds: []string{"a", "b"}}, "post", "post", false},
 		"no file attached":               {&model.Post{UserId: user, FileIds: []string{"a", "b"}}, "", "", true},
 		"one attached":                   {&model.Post{UserId: user, FileIds: []string{"a", "b"}}, "post", "", true},
 		"known by its file only":         {&model.Post{UserId: user}, "post", "", true},
-		"all with another post":          {&model.Post{UserId: user, FileIds: []string{"a", "b"}}, "other", "other", true},
+		"a reply in a thread":            {&model.Post{UserId: user, RootId: "root", ReplyCount: 3, FileIds: []string{"a", "b"}}, "post", "", true},
 		"a file taken out by its author": {&model.Post{UserId: user, FileIds: []string{"a"}}, "post", "gone", false},
 		"somebody else's":                {&model.Post{UserId: "other", FileIds: []string{"a", "b"}}, "", "", false},
-		"deleted already":                {&model.Post{UserId: user, FileIds: []string{"a", "b"}, DeleteAt: 1}, "", "", false},
+		"somebody else's with a file":    {&model.Post{UserId: "other", FileIds: []string{"a", "b"}}, "post", "", false},
+		"in another channel":             {&model.Post{UserId: user, ChannelId: "other", FileIds: []string{"a", "b"}}, "post", "", false},
 		"with other files":               {&model.Post{UserId: user, FileIds: []string{"c"}}, "", "", false},
+		"made before":                    {&model.Post{UserId: user, FileIds: []string{"a", "b"}, CreateAt: 999}, "", "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			api := &plugintest.API{}
 			test.post.Id = "post"
-			for id, postID := range map[string]string{"a": test.a, "b": test.b} {
-				if postID == "gone" {
-					api.On("GetFileInfo", id).Return(nil, refusal(http.StatusNotFound))
-					continue
-				}
-				api.On("GetFileInfo", id).Return(&model.FileInfo{Id: id, PostId: postID}, nil)
+			if test.post.ChannelId == "" {
+				test.post.ChannelId = channel
 			}
-			api.On("GetPostsSince", channel, int64(1000)).Return(&model.PostList{Posts: map[string]*model.Post{"post": test.post}}, nil)
+			if test.post.CreateAt == 0 {
+				test.post.CreateAt = 1000
+			}
+			fileInfos(api, map[string]string{"a": test.a, "b": test.b})
+			api.On("GetPost", "post").Return(test.post, nil)
+			api.On("GetPostsForChannel", channel, 0, scanPage).Return(&model.PostList{Order: []string{"post"}, Posts: map[string]*model.Post{"post": test.post}}, nil)
 			api.On("DeletePost", "post").Return(nil)
-			require.NoError(t, New(Config{API: api}).RemoveIncomplete(t.Context(), filehost.Post{UserID: user, ChannelID: channel, FileIDs: []string{"a", "b"}}, since))
+			removed, err := New(Config{API: api}).RemoveIncomplete(t.Context(), asked, time.UnixMilli(1000))
+			require.NoError(t, err)
+			assert.Equal(t, test.removed, removed)
 			if test.removed {
 				api.AssertCalled(t, "DeletePost", "post")
 			} else {
 				api.AssertNotCalled(t, "DeletePost", "post")
 			}
+		})
+	}
+}
+
+// TestAPostWithRepliesIsNeverRemoved wants the thread to be left, by who made the post and by who comes after him.
+func TestAPostWithRepliesIsNeverRemoved(t *testing.T) {
+	asked := filehost.Post{UserID: user, ChannelID: channel, FileIDs: []string{"a", "b"}}
+	api := &plugintest.API{}
+	post := &model.Post{Id: "post", UserId: user, ChannelId: channel, FileIds: []string{"a"}, ReplyCount: 1}
+	fileInfos(api, map[string]string{"a": "post", "b": ""})
+	api.On("GetPost", "post").Return(post, nil)
+	api.On("CreatePost", mock.Anything).Return(post, nil)
+	server := New(Config{API: api})
+	_, err := server.RemoveIncomplete(t.Context(), asked, time.UnixMilli(1000))
+	assert.Equal(t, filehost.Conflict, kindOf(err))
+	assert.ErrorContains(t, err, "has replied")
+	_, err = server.Post(t.Context(), asked)
+	assert.Equal(t, filehost.Conflict, kindOf(err))
+	api.AssertNotCalled(t, "DeletePost", mock.Anything)
+}
+
+// TestWhatPostMadeIsRemovedThoughAReplicaDoesNotHaveItYet and nothing but what it made.
+func TestWhatPostMadeIsRemovedThoughAReplicaDoesNotHaveItYet(t *testing.T) {
+	asked := filehost.Post{UserID: user, ChannelID: channel, FileIDs: []string{"a", "b"}}
+	for name, test := range map[string]struct {
+		made    *model.Post
+		removed bool
+	}{
+		"its own":            {&model.Post{UserId: user, ChannelId: channel, FileIds: []string{"a"}}, true},
+		"somebody else's":    {&model.Post{UserId: "other", ChannelId: channel, FileIds: []string{"a", "b"}}, false},
+		"in another channel": {&model.Post{UserId: user, ChannelId: "other", FileIds: []string{"a"}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := &plugintest.API{}
+			test.made.Id = "post"
+			api.On("CreatePost", mock.Anything).Return(test.made, nil)
+			api.On("GetPost", "post").Return(nil, refusal(http.StatusNotFound))
+			api.On("DeletePost", "post").Return(nil)
+			_, err := New(Config{API: api}).Post(t.Context(), asked)
+			assert.Equal(t, filehost.Internal, kindOf(err))
+			if test.removed {
+				api.AssertCalled(t, "DeletePost", "post")
+			} else {
+				api.AssertNotCalled(t, "DeletePost", "post")
+			}
+		})
+	}
+}
+
+func TestAPostThatIsDeletedAlreadyIsGone(t *testing.T) {
+	api := &plugintest.API{}
+	fileInfos(api, map[string]string{"a": "post", "b": ""})
+	api.On("GetPost", "post").Return(nil, refusal(http.StatusNotFound))
+	removed, err := New(Config{API: api}).RemoveIncomplete(t.Context(), filehost.Post{UserID: user, ChannelID: channel, FileIDs: []string{"a", "b"}}, time.UnixMilli(1000))
+	require.NoError(t, err)
+	assert.True(t, removed)
+}
+
+// TestAnIncompletePostIsFoundInABusyChannel has it at the end of as many posts as are looked at, and after them.
+func TestAnIncompletePostIsFoundInABusyChannel(t *testing.T) {
+	const most = scanPages * scanPage
+	for name, test := range map[string]struct {
+		newer int
+		want  filehost.Kind
+	}{"on the last page that is read": {most - 2, -1}, "beyond": {most, filehost.Conflict}} {
+		t.Run(name, func(t *testing.T) {
+			api := &plugintest.API{}
+			fileInfos(api, map[string]string{"a": ""})
+			lost := &model.Post{Id: "post", UserId: user, ChannelId: channel, FileIds: []string{"a"}, CreateAt: 1000}
+			api.On("GetPostsForChannel", channel, mock.Anything, scanPage).Return(func(_ string, page, perPage int) *model.PostList {
+				list := model.NewPostList()
+				for i := page * perPage; i < min((page+1)*perPage, test.newer); i++ {
+					list.AddPost(&model.Post{Id: strconv.Itoa(i), UserId: "other", CreateAt: int64(1_000_000 - i)})
+					list.AddOrder(strconv.Itoa(i))
+				}
+				if len(list.Order) < perPage {
+					list.AddPost(lost)
+					list.AddOrder(lost.Id)
+				}
+				return list
+			}, func(string, int, int) *model.AppError { return nil })
+			api.On("GetPost", "post").Return(lost, nil)
+			api.On("DeletePost", "post").Return(nil)
+			removed, err := New(Config{API: api}).RemoveIncomplete(t.Context(), filehost.Post{UserID: user, ChannelID: channel, FileIDs: []string{"a"}}, time.UnixMilli(1000))
+			assert.Equal(t, test.want < 0, removed)
+			if test.want >= 0 {
+				assert.Equal(t, test.want, kindOf(err))
+				api.AssertNotCalled(t, "DeletePost", "post")
+				return
+			}
+			require.NoError(t, err)
+			api.AssertCalled(t, "DeletePost", "post")
 		})
 	}
 }

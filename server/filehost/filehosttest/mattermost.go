@@ -29,6 +29,7 @@ type Mattermost struct {
 	postOf   map[string]string // by file id
 	deleted  map[string]bool   // files
 	late     func(filehost.Post)
+	replied  map[string]bool // posts
 }
 
 // Uploaded is a file in the store.
@@ -39,7 +40,7 @@ type Uploaded struct {
 
 // NewMattermost returns a server with the users.
 func NewMattermost(users ...filehost.User) *Mattermost {
-	m := &Mattermost{users: map[string]filehost.User{}, uploads: map[string]Uploaded{}, postOf: map[string]string{}, deleted: map[string]bool{}, limits: filehost.Limits{
+	m := &Mattermost{users: map[string]filehost.User{}, uploads: map[string]Uploaded{}, postOf: map[string]string{}, deleted: map[string]bool{}, replied: map[string]bool{}, limits: filehost.Limits{
 		FileSize: 1 << 20, FilesPerPost: 10, MessageLength: 100, ImagePixels: 100 * 100, RequestTimeout: time.Minute}}
 	for _, user := range users {
 		m.users[user.ID] = user
@@ -233,19 +234,38 @@ func (m *Mattermost) remove(id string) {
 	m.posts, m.postIDs = slices.Delete(m.posts, i, i+1), slices.Delete(m.postIDs, i, i+1)
 }
 
+// Reply replies to a post.
+func (m *Mattermost) Reply(postID string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.replied[postID] = true
+}
+
+// DeletePost deletes a post as its author or a moderator does.
+func (m *Mattermost) DeletePost(postID string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.remove(postID)
+}
+
 // RemoveIncomplete implements filehost.Mattermost.
-func (m *Mattermost) RemoveIncomplete(_ context.Context, post filehost.Post, _ time.Time) error {
+func (m *Mattermost) RemoveIncomplete(_ context.Context, post filehost.Post, _ time.Time) (removed bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, id := range slices.Clone(m.postIDs) {
 		found := m.posts[slices.Index(m.postIDs, id)]
 		ours := slices.ContainsFunc(found.FileIDs, func(file string) bool { return slices.Contains(post.FileIDs, file) })
 		lacks := slices.ContainsFunc(found.FileIDs, func(file string) bool { return m.postOf[file] != id })
-		if ours && lacks && found.UserID == post.UserID {
-			m.remove(id)
+		if !ours || !lacks || found.UserID != post.UserID {
+			continue
 		}
+		if m.replied[id] {
+			return false, filehost.E(filehost.Conflict, "Somebody has replied.", nil)
+		}
+		m.remove(id)
+		removed = true
 	}
-	return nil
+	return removed, nil
 }
 
 // CheckUploads implements filehost.Mattermost.
