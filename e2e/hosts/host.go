@@ -27,7 +27,7 @@ type Config struct {
 	RedirectURIs []string
 	// TokenLife is how long an access token lasts; zero means what the host does by itself.
 	TokenLife time.Duration
-	// Clock tells a double the time; nil means the real one. The embedded host has only that.
+	// Clock tells a double the time; nil means the real one. The embedded host always goes by the real one.
 	Clock clockwork.Clock
 }
 

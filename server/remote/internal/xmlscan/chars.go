@@ -10,9 +10,9 @@ type class uint8
 
 const (
 	inText        class = 1 << iota
-	inCDATA             // a section
-	inComment           //
-	inInstruction       // a processing one
+	inCDATA             // between <![CDATA[ and ]]>
+	inComment           // between <!-- and -->
+	inInstruction       // between <? and ?>
 	inValue             // of an attribute
 	illegal             // everywhere, or to be looked at as part of a character of many bytes
 	nameStart           // of an NCName (Namespaces in XML 1.0, 4)

@@ -6,7 +6,7 @@ import "fmt"
 type Limits struct {
 	Document   int64 // bytes, of it in UTF-8
 	Part       int64 // bytes since Scanner.NewPart, to within a token
-	Tag        int   // bytes of one, with its attributes, and of the window; 512 and more leave room for all that is shorter
+	Tag        int   // bytes of one, with its attributes; no less than 512, as what is held of the document grows no longer, references included
 	Depth      int   // elements within each other
 	Attributes int   // of one tag
 	Bindings   int   // namespace declarations that hold at one place
