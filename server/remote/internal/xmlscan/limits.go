@@ -6,7 +6,7 @@ import "fmt"
 type Limits struct {
 	Document   int64 // bytes, of it in UTF-8
 	Part       int64 // bytes since Scanner.NewPart, to within a token
-	Tag        int   // bytes of one, with its attributes; no less than 512, as what is held of the document grows no longer, references included
+	Tag        int   // bytes of one, with its attributes, and the most that the window grows to: 512 at least, so that references fit
 	Depth      int   // elements within each other
 	Attributes int   // of one tag
 	Bindings   int   // namespace declarations that hold at one place
