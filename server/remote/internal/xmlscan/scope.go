@@ -1,6 +1,9 @@
 package xmlscan
 
-import "bytes"
+import (
+	"bytes"
+	"hash/maphash"
+)
 
 // The namespaces that XML has itself (Namespaces in XML 1.0, 3).
 const (
@@ -33,7 +36,21 @@ type element struct {
 type binding struct {
 	start, middle, end int // of both, in bound
 	space              int // of the vocabulary
+
+	prefixSum, namespaceSum uint64
 }
+
+// seed makes sums that no peer can foretell, so that names which differ have different ones.
+var seed = maphash.MakeSeed()
+
+// declarations is the namespace of the attributes whose prefix is xmlns.
+var (
+	declarations    = []byte(xmlnsNamespace)
+	declarationsSum = sum(declarations)
+)
+
+// sum stands for a name where it is compared with many: a peer may send names that are long and differ in their last byte.
+func sum(name []byte) uint64 { return maphash.Bytes(seed, name) }
 
 func newScope(vocabulary *Vocabulary) scope {
 	s := scope{vocabulary: vocabulary}
@@ -102,18 +119,13 @@ func (s *scope) called(word int) {
 
 // binding returns the index of the binding of a prefix, -1 for none.
 func (s *scope) binding(prefix []byte) int {
+	wanted := sum(prefix)
 	for i := len(s.bindings) - 1; i >= 0; i-- {
-		if b := &s.bindings[i]; string(s.bound[b.start:b.middle]) == string(prefix) {
+		if b := &s.bindings[i]; b.prefixSum == wanted && string(s.bound[b.start:b.middle]) == string(prefix) {
 			return i
 		}
 	}
 	return -1
-}
-
-// namespace is the one that a prefix stands for.
-func (s *scope) namespace(prefix []byte) []byte {
-	b := &s.bindings[s.binding(prefix)]
-	return s.bound[b.middle:b.end]
 }
 
 func (s *scope) bind(prefix, namespace []byte) {
@@ -123,6 +135,7 @@ func (s *scope) bind(prefix, namespace []byte) {
 	s.bound = append(append(s.bound, prefix...), namespace...)
 	s.bindings = append(s.bindings, binding{
 		start: start, middle: start + len(prefix), end: len(s.bound), space: s.vocabulary.space(namespace),
+		prefixSum: sum(prefix), namespaceSum: sum(namespace),
 	})
 }
 
@@ -162,32 +175,26 @@ func undeclarable(prefix, namespace []byte) string {
 	}
 }
 
-// unique says what is wrong with the names of a tag's attributes (XML 1.0, 3.1; Namespaces in XML 1.0, 6.3).
-func (s *Scanner) unique(attributes []attribute) string {
+// qualify looks up the namespaces of a tag's attributes (Namespaces in XML 1.0, 6.2), once for each. It reports false when
+// a prefix stands for nothing.
+func (s *scope) qualify(attributes []attribute) bool {
 	for i := range attributes {
 		a := &attributes[i]
-		if _, declares := a.declares(); !declares && len(a.prefix) > 0 && s.binding(a.prefix) < 0 {
-			return "a prefix of an attribute that stands for no namespace"
-		}
-		for j := range attributes[:i] {
-			if s.same(a, &attributes[j]) {
-				return "an attribute that the tag has already"
+		a.nameSum = sum(a.local)
+		switch string(a.prefix) {
+		case "":
+		case "xmlns":
+			a.namespace = declarations
+			a.nameSum += 31 * declarationsSum
+		default:
+			at := s.binding(a.prefix)
+			if at < 0 {
+				return false
 			}
+			b := &s.bindings[at]
+			a.namespace = s.bound[b.middle:b.end]
+			a.nameSum += 31 * b.namespaceSum
 		}
 	}
-	return ""
-}
-
-// same tells whether two attributes have the same name.
-func (s *Scanner) same(a, b *attribute) bool {
-	switch {
-	case string(a.local) != string(b.local):
-		return false
-	case string(a.prefix) == string(b.prefix):
-		return true
-	case len(a.prefix) == 0 || len(b.prefix) == 0 || string(a.prefix) == "xmlns" || string(b.prefix) == "xmlns":
-		return false
-	default:
-		return string(s.namespace(a.prefix)) == string(s.namespace(b.prefix))
-	}
+	return true
 }

@@ -10,6 +10,9 @@ type attribute struct {
 	prefix []byte
 	local  []byte
 	value  []byte // as it is written, without its quotes
+
+	namespace []byte // of the name, as scope.qualify found it; nil without a prefix
+	nameSum   uint64 // of both parts of it
 }
 
 // declares tells whether it is a namespace declaration, and of which prefix; "" = the default (Namespaces in XML 1.0, 3).
@@ -142,13 +145,33 @@ func (s *Scanner) open(name []byte, colon int, attributes []attribute) (Kind, er
 			return None, s.malformed(problem)
 		}
 	}
-	if problem := s.unique(attributes); problem != "" {
-		return None, s.malformed(problem)
+	if !s.qualify(attributes) {
+		return None, s.malformed("a prefix of an attribute that stands for no namespace")
+	}
+	if !unique(attributes) {
+		return None, s.malformed("an attribute that the tag has already")
 	}
 	if !s.resolve(name, colon) {
 		return None, s.malformed("a prefix of an element that stands for no namespace")
 	}
 	return Start, nil
+}
+
+// unique tells whether no two attributes of a tag have one name (XML 1.0, 3.1; Namespaces in XML 1.0, 6.3).
+func unique(attributes []attribute) bool {
+	for i := range attributes {
+		for j := range i {
+			if attributes[i].nameSum == attributes[j].nameSum && attributes[i].named(&attributes[j]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// named tells whether an attribute has the name of another.
+func (a *attribute) named(other *attribute) bool {
+	return string(a.local) == string(other.local) && string(a.namespace) == string(other.namespace)
 }
 
 func (s *Scanner) endTag() (Kind, error) {
