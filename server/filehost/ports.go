@@ -143,7 +143,7 @@ type User struct {
 // Limits are the Mattermost server's own.
 type Limits struct {
 	FileSize       int64         // bytes
-	FilesPerPost   int           //
+	FilesPerPost   int           // files that one post may have
 	MessageLength  int           // characters (code points)
 	ImagePixels    int64         // width x height; 0 = no limit
 	RequestTimeout time.Duration // how long a request to a plugin may take, up and down
