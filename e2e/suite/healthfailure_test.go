@@ -229,8 +229,10 @@ func TestAWrongClientSecretShowsAndClears(t *testing.T) {
 	wantCheck(t, "token_endpoint", "pass")
 }
 
-// TestWhatUsersMeetShows breaks only what users ask for, which the host's own check does not see.
+// TestWhatUsersMeetShows breaks only what users ask for, which the host's own check does not see. They
+// take turns: what one user alone meets holds nobody back.
 func TestWhatUsersMeetShows(t *testing.T) {
+	users := []*stack.Account{site.User, newConnected(t, "bob")}
 	tests := map[string]struct {
 		fault hosts.Fault
 		times int
@@ -244,10 +246,12 @@ func TestWhatUsersMeetShows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			configure(t, nil)
 			wantCheck(t, "host", "pass")
-			test.fault.User, test.fault.Method = "alice", "PROPFIND"
-			defer site.Host.Fault(test.fault)()
-			for range test.times {
-				if _, err := site.Plugin(site.User).List(t.Context(), in("/")); err == nil {
+			test.fault.Method = "PROPFIND"
+			for _, test.fault.User = range []string{"alice", "bob"} {
+				defer site.Host.Fault(test.fault)()
+			}
+			for i := range test.times {
+				if _, err := site.Plugin(users[i%len(users)]).List(t.Context(), in("/")); err == nil {
 					t.Error("the fault has no effect")
 				}
 			}

@@ -68,4 +68,5 @@ type Credential struct {
 	Account    string // the user's id at the host, as its paths use it; "" where the host has no such thing
 	Connection string // changes with every connect, not with a refresh; what is bound to a connection is bound to this
 	Generation string // changes with every connect and every refresh; tells one credential from its successor
+	UserID     string // the Mattermost user who calls with it; "" = not said. Their failures are told apart by it
 }

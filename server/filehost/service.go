@@ -50,13 +50,17 @@ func (s *Service) asUser(ctx context.Context, userID string, call func(Credentia
 	if err != nil {
 		return err
 	}
-	if err = call(credential); KindOf(err) != CredentialRejected {
+	callAs := func() error {
+		credential.UserID = userID
+		return call(credential)
+	}
+	if err = callAs(); KindOf(err) != CredentialRejected {
 		return err
 	}
 	if credential, err = s.Tokens.Renew(ctx, userID, credential); err != nil {
 		return err
 	}
-	if err = call(credential); KindOf(err) != CredentialRejected {
+	if err = callAs(); KindOf(err) != CredentialRejected {
 		return err
 	}
 	if rejectErr := s.Tokens.Reject(ctx, userID, credential); rejectErr != nil {

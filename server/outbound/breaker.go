@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"net/http/httptrace"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/failsafe-go/failsafe-go/circuitbreaker"
@@ -15,8 +17,9 @@ import (
 )
 
 const (
-	failuresToOpen = 5 // in a row
-	openTime       = 10 * time.Second
+	failuresToOpen    = 5 // in a row
+	failuresOfOneUser = 3 // of these, which one user's requests may be the cause of
+	openTime          = 10 * time.Second
 )
 
 // SparedError is the refusal to call a server that has failed too often in a row.
@@ -38,8 +41,9 @@ func (e *SparedError) Unwrap() error { return e.Err }
 func (e *SparedError) SparedFor() time.Duration { return e.Wait }
 
 // breakers keeps one breaker per origin in front of the transport, so that a server that is down costs nobody a time-out
-// after the first few. It counts what a server does to everybody: giving no answer, and the errors of a broken server. The
-// body of an answer is not watched: it may be one user's broken file.
+// after the first few. It counts what a server does to everybody: giving no answer, and the errors of a broken server. One
+// user can make a server do that to him, by a folder on a storage that hangs; so what he meets alone spares it for nobody,
+// unless there is not even a connection. The body of an answer is not watched: it may be one user's broken file.
 type breakers struct {
 	next     *http.Transport
 	mu       sync.Mutex
@@ -48,8 +52,9 @@ type breakers struct {
 
 type breaker struct {
 	circuitbreaker.CircuitBreaker[any]
-	mu   sync.Mutex
-	last error // why the last call failed
+	mu     sync.Mutex
+	last   error          // why the last call failed
+	byUser map[string]int // failures in a row that count, of those that a user's request may be the cause of
 }
 
 func (b *breakers) of(origin string) *breaker {
@@ -57,7 +62,7 @@ func (b *breakers) of(origin string) *breaker {
 	defer b.mu.Unlock()
 	found, ok := b.byOrigin[origin]
 	if !ok {
-		found = &breaker{CircuitBreaker: circuitbreaker.NewBuilder[any]().
+		found = &breaker{byUser: map[string]int{}, CircuitBreaker: circuitbreaker.NewBuilder[any]().
 			WithFailureThreshold(failuresToOpen).WithSuccessThreshold(1).WithDelay(openTime).Build()}
 		b.byOrigin[origin] = found
 	}
@@ -74,17 +79,27 @@ func (b *breakers) RoundTrip(request *http.Request) (*http.Response, error) {
 		}
 		return nil, &SparedError{Origin: origin, Wait: breaker.RemainingDelay(), Err: breaker.lastFailure()}
 	}
-	response, err := b.next.RoundTrip(request)
+	var connected atomic.Bool
+	response, err := b.next.RoundTrip(request.WithContext(noting(ctx, &connected)))
+	user := "" // whose request may be the cause of a failure
+	if connected.Load() {
+		user = filehost.UserOf(ctx)
+	}
 	switch {
 	case err == nil && broken(response):
-		breaker.failed(ctx, fmt.Errorf("status %d", response.StatusCode))
+		breaker.failed(ctx, user, fmt.Errorf("status %d", response.StatusCode))
 	case err == nil:
 		breaker.answered(ctx)
 	default:
 		err = &UnreachableError{Err: err}
-		breaker.failed(ctx, err)
+		breaker.failed(ctx, user, err)
 	}
 	return response, err
+}
+
+// noting notes whether a request has got a connection to be sent on.
+func noting(ctx context.Context, connected *atomic.Bool) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
 }
 
 // broken tells whether an answer is that of a server that is broken for everybody. 503 is not: hosts say so in their
@@ -103,6 +118,9 @@ func broken(response *http.Response) bool {
 
 // answered closes the breaker.
 func (b *breaker) answered(ctx context.Context) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	clear(b.byUser)
 	if filehost.IsProbe(ctx) && !b.IsClosed() {
 		b.Close()
 		return
@@ -110,9 +128,9 @@ func (b *breaker) answered(ctx context.Context) {
 	b.RecordSuccess()
 }
 
-// failed counts a failure, unless the server was never called, or the caller didn't wait for it. A probe's failure is
-// not counted: there may be many of them without anybody having asked for anything.
-func (b *breaker) failed(ctx context.Context, cause error) {
+// failed counts a failure, unless the server was never called, or the caller didn't wait for it, or the same user has met
+// enough of them. A probe's failure is not counted: there may be many of them without anybody having asked for anything.
+func (b *breaker) failed(ctx context.Context, user string, cause error) {
 	var blocked *BlockedAddressError
 	says := !errors.As(cause, &blocked) && !errors.Is(context.Cause(ctx), context.Canceled)
 	// A half-open breaker has given its one permit away and must get it back, whatever came of it.
@@ -120,8 +138,14 @@ func (b *breaker) failed(ctx context.Context, cause error) {
 		return
 	}
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.last = cause
-	b.mu.Unlock()
+	if user != "" && !b.IsHalfOpen() {
+		if b.byUser[user] == failuresOfOneUser {
+			return
+		}
+		b.byUser[user]++
+	}
 	b.RecordFailure()
 }
 

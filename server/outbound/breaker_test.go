@@ -180,3 +180,62 @@ func TestAProbePassesAndItsSuccessEndsTheSparing(t *testing.T) {
 	require.NoError(t, post(probe, t, client, server.URL))
 	require.NoError(t, post(t.Context(), t, client, server.URL))
 }
+
+// TestOneUserDoesNotHaveAServerSparedForAll has one user ask for what makes the server fail, such as a folder on a storage
+// that hangs, as often and as much at once as he likes.
+func TestOneUserDoesNotHaveAServerSparedForAll(t *testing.T) {
+	for name, status := range map[string]int64{"hangs up": 0, "500": 500, "504": 504} {
+		t.Run(name, func(t *testing.T) {
+			server, answers := moody(t)
+			client := newClient(t, Config{AllowHTTP: true, Allowed: loopback})
+			mallory, alice, bob := filehost.ForUser(t.Context(), "mallory"), filehost.ForUser(t.Context(), "alice"), filehost.ForUser(t.Context(), "bob")
+			answers.Store(status)
+			for range 4 * failuresToOpen {
+				require.False(t, spared(post(mallory, t, client, server.URL)))
+			}
+			require.False(t, spared(post(alice, t, client, server.URL)), "what others meet is not known yet")
+			require.False(t, spared(post(bob, t, client, server.URL)))
+			require.True(t, spared(post(alice, t, client, server.URL)), "others have met it as well")
+
+			breaker := breakerOf(t, client, server.URL)
+			breaker.HalfOpen()
+			require.False(t, spared(post(mallory, t, client, server.URL)))
+			require.True(t, breaker.IsOpen(), "he has not kept the permit")
+		})
+	}
+}
+
+func TestASuccessForgetsWhatEachUserHasMet(t *testing.T) {
+	server, answers := moody(t)
+	client := newClient(t, Config{AllowHTTP: true, Allowed: loopback})
+	mallory, alice := filehost.ForUser(t.Context(), "mallory"), filehost.ForUser(t.Context(), "alice")
+	for range 3 {
+		answers.Store(http.StatusBadGateway)
+		for range failuresToOpen {
+			require.False(t, spared(post(mallory, t, client, server.URL)))
+		}
+		answers.Store(http.StatusOK)
+		require.NoError(t, post(alice, t, client, server.URL))
+	}
+	answers.Store(http.StatusBadGateway)
+	for range failuresOfOneUser {
+		require.False(t, spared(post(mallory, t, client, server.URL)))
+	}
+	for range failuresToOpen - failuresOfOneUser {
+		require.False(t, spared(post(alice, t, client, server.URL)))
+	}
+	require.True(t, spared(post(alice, t, client, server.URL)), "they count anew")
+}
+
+// TestAServerThatCannotBeReachedIsSparedWhoeverAsks: that no connection comes about is nothing that a user's request does.
+func TestAServerThatCannotBeReachedIsSparedWhoeverAsks(t *testing.T) {
+	server := listen(t, false, hello)
+	client := newClient(t, Config{AllowHTTP: true, Allowed: loopback})
+	alone := filehost.ForUser(t.Context(), "alice")
+	require.NoError(t, post(alone, t, client, server.URL))
+	server.Close()
+	for range failuresToOpen {
+		require.False(t, spared(post(alone, t, client, server.URL)))
+	}
+	require.True(t, spared(post(alone, t, client, server.URL)))
+}

@@ -92,6 +92,9 @@ type call struct {
 
 // do sends a call. The answer's body gives errors of the domain, is guarded against stalling, and must be closed.
 func (c *Client) do(ctx context.Context, call call) (*http.Response, error) {
+	if call.credential != nil {
+		ctx = filehost.ForUser(ctx, call.credential.UserID)
+	}
 	exchange, guard := c.guard(ctx)
 	request, err := c.request(exchange, call)
 	if err != nil {

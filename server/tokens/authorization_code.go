@@ -131,7 +131,7 @@ func (s *Store) redeemed(ctx context.Context, at endpoints, begun signIn, code s
 	}
 	err = s.checkScope(answer)
 	if err == nil {
-		fresh.Account, err = s.account(ctx, at, answer)
+		fresh.Account, err = s.account(ctx, at, begun.UserID, answer)
 	}
 	return fresh, err
 }
@@ -171,11 +171,11 @@ func (s *Store) checkScope(answer issued) error {
 }
 
 // account names the user at the host: as the token answer does, or the host itself, or the sign-in server.
-func (s *Store) account(ctx context.Context, at endpoints, answer issued) (string, error) {
+func (s *Store) account(ctx context.Context, at endpoints, userID string, answer issued) (string, error) {
 	if answer.Account != "" {
 		return answer.Account, nil
 	}
-	account, err := s.config.Account(ctx, filehost.Credential{Scheme: filehost.Bearer, Secret: answer.AccessToken})
+	account, err := s.config.Account(ctx, filehost.Credential{Scheme: filehost.Bearer, Secret: answer.AccessToken, UserID: userID})
 	switch {
 	case filehost.KindOf(err) == filehost.CredentialRejected:
 		return "", filehost.E(filehost.NotConfigured, s.config.Host.Name+" does not accept the tokens of its sign-in server. Ask your admin to check the OAuth settings.", err)

@@ -28,7 +28,7 @@ func (s *Store) ConnectWithPassword(ctx context.Context, userID, username string
 	}
 	var account string
 	err := s.attempt(ctx, userID, func() (err error) {
-		account, err = s.config.Account(ctx, filehost.Credential{Scheme: filehost.Basic, Username: username, Secret: password})
+		account, err = s.config.Account(ctx, filehost.Credential{Scheme: filehost.Basic, Username: username, Secret: password, UserID: userID})
 		return err
 	})
 	switch {
