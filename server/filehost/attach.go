@@ -279,26 +279,35 @@ func (s *Service) post(ctx context.Context, post Post) (string, error) {
 	if err == nil || KindOf(err) != Internal {
 		return postID, err
 	}
-	if found, lookErr := s.postWith(ctx, post.FileIDs); lookErr == nil && found != "" {
-		return found, nil
+	if seen, lookErr := s.look(ctx, post.FileIDs); lookErr == nil && seen.postID != "" {
+		return seen.postID, nil
 	}
 	return "", err
 }
 
-// postWith returns the post that has all those of the files that still exist, or "".
-func (s *Service) postWith(ctx context.Context, fileIDs []string) (postID string, err error) {
+// sighting is what files tell of the post that they were to get.
+type sighting struct {
+	postID string // the post that has all those that still exist; "" = none
+	some   bool   // some file has a post
+	gone   bool   // none exists any more
+}
+
+// look tells whether files have a post.
+func (s *Service) look(ctx context.Context, fileIDs []string) (sighting, error) {
 	files, err := s.Mattermost.Files(ctx, fileIDs)
 	if err != nil {
-		return "", err
+		return sighting{}, err
 	}
+	files = slices.DeleteFunc(files, func(file FileInfo) bool { return file.ID == "" })
+	if len(files) == 0 {
+		return sighting{gone: true}, nil
+	}
+	seen := sighting{postID: files[0].PostID}
 	for _, file := range files {
-		switch {
-		case file.ID == "":
-		case file.PostID == "", postID != "" && file.PostID != postID:
-			return "", nil
-		default:
-			postID = file.PostID
+		seen.some = seen.some || file.PostID != ""
+		if file.PostID != seen.postID {
+			seen.postID = ""
 		}
 	}
-	return postID, nil
+	return seen, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -70,8 +71,8 @@ func (s *Service) acquire(ctx context.Context, claim *claim, attachment Attachme
 		return true, nil
 	case !s.abandoned(found):
 		return false, inUse(claimRetry, nil)
-	case found.Stage == posting:
-		return s.afterPosting(ctx, claim, found, attachment)
+	case len(found.Attempt) > 0:
+		return s.afterAttempt(ctx, claim, found, attachment)
 	}
 	return false, claim.takeOver(ctx, found)
 }
@@ -94,56 +95,71 @@ func (s *Service) reused(ctx context.Context, claim *claim, found record, raw []
 	return &Error{Kind: KeyReused, Field: "Idempotency-Key", Message: "This Idempotency-Key belongs to another request; use a new key for each."}
 }
 
-// afterPosting deals with a call that has died when it was about to post, or later. The server may still create the post
-// for the dead: nobody else posts before that must have ended, and the files tell whose the post is. It is taken for the
-// answer when it has them.
-func (s *Service) afterPosting(ctx context.Context, claim *claim, found record, attachment Attachment) (answered bool, err error) {
-	post := attachment.post(claim.userID, found.fileIDs(), claim)
-	postID, err := s.postWith(ctx, post.FileIDs)
-	if err != nil {
+// afterAttempt deals with a call that has died when it was about to post, or later. The server may still create the post
+// for the dead: nobody else posts before that should have ended, and the files tell whose the post is. It is taken for the
+// answer when it has them, however late it comes.
+func (s *Service) afterAttempt(ctx context.Context, claim *claim, found record, attachment Attachment) (answered bool, err error) {
+	post := attachment.post(claim.userID, fileIDs(found.Attempt), claim)
+	seen, err := s.look(ctx, post.FileIDs)
+	switch {
+	case err != nil:
 		return false, err
-	}
-	if postID == "" {
-		if left := settleTime - s.Clock.Since(found.Alive); left > 0 {
-			return false, inUse(left, nil)
-		}
-		if err = claim.takeOver(ctx, found); err != nil {
-			return false, err
-		}
-		_, err = s.Mattermost.RemoveIncomplete(ctx, post, found.Posting)
-		switch {
-		case KindOf(err) == Conflict: // for good
-			found.Items, found.Error = nil, keepError(err)
-			claim.settle(ctx, found)
-			return false, err
-		case err != nil:
-			return false, err
-		}
-		if postID, err = s.postWith(ctx, post.FileIDs); err != nil {
-			return false, err
-		}
-	}
-	if postID == "" {
-		found.Stage = copying
+	case seen.postID != "":
+		claim.settle(ctx, found, seen.postID, nil)
+		return true, nil
+	case found.Stage == copying && !seen.some && !seen.gone: // a call has waited already, and died after that
 		return false, claim.takeOver(ctx, found)
 	}
-	found.PostID = postID
-	claim.settle(ctx, found)
-	return true, nil
+	if left := settleTime - s.Clock.Since(found.Alive); left > 0 {
+		return false, inUse(left, nil)
+	}
+	if err = claim.takeOver(ctx, found); err != nil {
+		return false, err
+	}
+	if seen.gone { // nothing but the deletion of their post deletes all files
+		claim.settle(ctx, found, "", E(NotFound, "What was posted for this Idempotency-Key has been deleted since; use another key to post it again.", nil))
+		return true, nil
+	}
+	removed, err := s.Mattermost.RemoveIncomplete(ctx, post, found.Posting)
+	switch {
+	case KindOf(err) == Conflict: // for good
+		claim.settle(ctx, found, "", err)
+		return false, err
+	case err != nil:
+		return false, err
+	}
+	if seen, err = s.look(ctx, post.FileIDs); err != nil {
+		return false, err
+	}
+	if seen.postID != "" {
+		claim.settle(ctx, found, seen.postID, nil)
+		return true, nil
+	}
+	if found.Stage = copying; removed || seen.some { // its post has been there, and no other comes
+		found.Attempt = nil
+	}
+	return false, claim.takeOver(ctx, found)
 }
+
+// errLate ends a call that finds files posted which it has just found free.
+var errLate = inUse(claimRetry, errors.New("the post of an earlier call has come late"))
 
 // reuse fills in those items that an earlier call with the same key has copied and that can still be posted.
 func (s *Service) reuse(ctx context.Context, userID string, attachment Attachment, items []AttachedItem, claim *claim) error {
 	earlier := claim.current()
-	if len(earlier.fileIDs()) == 0 {
+	copied, attempt := fileIDs(earlier.Items), fileIDs(earlier.Attempt)
+	if len(copied) == 0 {
 		return nil
 	}
-	files, err := s.Mattermost.Files(ctx, earlier.fileIDs())
+	files, err := s.Mattermost.Files(ctx, copied)
 	if err != nil {
 		return err
 	}
 	good := map[string]bool{}
 	for _, file := range files {
+		if file.PostID != "" && slices.Contains(attempt, file.ID) {
+			return errLate
+		}
 		good[file.ID] = file.UserID == userID && file.ChannelID == attachment.ChannelID && file.PostID == ""
 	}
 	for i, kept := range earlier.Items {
@@ -169,7 +185,7 @@ type stage string
 
 const (
 	copying stage = "copying"
-	posting stage = "posting" // the post may be there
+	posting stage = "posting" // the post of Attempt may be there
 	done    stage = "done"    // the record holds the answer, for good
 )
 
@@ -182,6 +198,7 @@ type record struct {
 	Alive   time.Time  `json:"alive"`             // the owner's last sign of life
 	Posting time.Time  `json:"posting,omitzero"`  // when the stage began
 	Items   []keptItem `json:"items,omitempty"`   // in the order asked
+	Attempt []keptItem `json:"attempt,omitempty"` // the items of the last post whose outcome is open; it may come at any time
 	PostID  string     `json:"post_id,omitempty"` // done
 	Error   *keptError `json:"error,omitempty"`   // done, and failed
 }
@@ -243,9 +260,9 @@ func keepItems(items []AttachedItem, draft bool) []keptItem {
 }
 
 // fileIDs are the files that have been copied.
-func (r *record) fileIDs() []string {
+func fileIDs(items []keptItem) []string {
 	var ids []string
-	for _, item := range r.Items {
+	for _, item := range items {
 		if item.FileID != "" {
 			ids = append(ids, item.FileID)
 		}

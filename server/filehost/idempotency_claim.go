@@ -176,10 +176,13 @@ func (c *claim) takeOver(ctx context.Context, found record) error {
 }
 
 // settle keeps the answer to a call that has died. Where the store fails now, the next call comes to the same answer.
-func (c *claim) settle(ctx context.Context, answered record) {
-	answered.Stage = done
-	c.record = answered
-	_, _ = c.write(ctx, answered)
+func (c *claim) settle(ctx context.Context, found record, postID string, err error) {
+	found.Stage, found.PostID, found.Error, found.Items, found.Attempt = done, postID, keepError(err), found.Attempt, nil
+	if err != nil {
+		found.Items = nil
+	}
+	c.record = found
+	_, _ = c.write(ctx, found)
 }
 
 // errTakenOver and errLapsed end the work of a call that doesn't hold its key any more, or can't be sure of it.
@@ -266,6 +269,7 @@ func (c *claim) posting(ctx context.Context, items []AttachedItem) error {
 	}
 	return c.change(context.WithoutCancel(ctx), func(next *record) {
 		next.Stage, next.Posting, next.Items = posting, c.Clock.Now().UTC(), keepItems(items, c.draft)
+		next.Attempt = next.Items
 	})
 }
 
@@ -278,17 +282,25 @@ func (c *claim) conclude(ctx context.Context, attached Attached, err error) erro
 	switch {
 	case err == nil && attached.PostID != "":
 		_ = c.change(ctx, func(next *record) {
-			next.Stage, next.PostID, next.Items = done, attached.PostID, keepItems(attached.Items, c.draft)
+			next.Stage, next.PostID, next.Items, next.Attempt = done, attached.PostID, keepItems(attached.Items, c.draft), nil
 		})
 	case err == nil:
 		return c.change(ctx, func(next *record) { next.Stage, next.Items = done, keepItems(attached.Items, c.draft) })
-	case KindOf(err) == Internal && c.current().Stage == posting: // the post may be there
+	case c.mayBePosted(err):
 	case finalKinds[KindOf(err)]:
-		_ = c.change(ctx, func(next *record) { next.Stage, next.Items, next.Error = done, nil, keepError(err) })
+		_ = c.change(ctx, func(next *record) { next.Stage, next.Items, next.Attempt, next.Error = done, nil, nil, keepError(err) })
 	default:
 		c.free(ctx)
 	}
 	return err
+}
+
+// mayBePosted tells whether a post may be there, or still come, after a failure. It is left to the next call to look for
+// it: without the record nobody would know it.
+func (c *claim) mayBePosted(err error) bool {
+	last := c.current()
+	refused := last.Stage == posting && KindOf(err) == Forbidden
+	return len(last.Attempt) > 0 && !refused
 }
 
 // current is the record as this call has last written it, or found it.

@@ -1,0 +1,152 @@
+package filehost_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost/filehosttest"
+)
+
+// heldPost is a world whose server holds the post of a call that has died; carry lets it come.
+func heldPost(t *testing.T) (w *world, ask filehost.Attachment, carry func(files int)) {
+	t.Helper()
+	w, ask = threeItems()
+	w.mattermost.LosePosts(func(c func(int)) { carry = c })
+	_, err := w.Attach(t.Context(), alice, ask)
+	assert.Equal(t, filehost.Internal, filehost.KindOf(err))
+	require.NotNil(t, carry)
+	w.mattermost.LosePosts(nil)
+	w.clock.Advance(5 * time.Minute)
+	return w, ask, carry
+}
+
+// withFiles are the ids of the posts that have a file. A message without one may remain beside the post.
+func withFiles(t *testing.T, w *world) (postIDs []string) {
+	t.Helper()
+	var ids []string
+	for id := range w.mattermost.Uploads() {
+		ids = append(ids, id)
+	}
+	files, err := w.mattermost.Files(t.Context(), ids)
+	require.NoError(t, err)
+	seen := map[string]bool{}
+	for _, file := range files {
+		if file.PostID != "" && !seen[file.PostID] {
+			seen[file.PostID] = true
+			postIDs = append(postIDs, file.PostID)
+		}
+	}
+	return postIDs
+}
+
+// TestALatePostIsTheOnlyOneWhereverTheNextProcessDies lets the second of three processes die at each of its calls. The post
+// of the first comes after that.
+func TestALatePostIsTheOnlyOneWhereverTheNextProcessDies(t *testing.T) {
+	for _, after := range []bool{false, true} {
+		t.Run(fmt.Sprintf("after=%v", after), func(t *testing.T) {
+			for at := 1; ; at++ {
+				w, ask, carry := heldPost(t)
+				second := &mortal{at: at, after: after}
+				answer, err := w.run(filehosttest.Process{Name: "second", Ends: map[string]bool{"run": true}}, second, w.kv).Attach(t.Context(), alice, ask)
+				if !second.dead {
+					require.NoError(t, err)
+					onePost(t, w, answer)
+					assert.Greater(t, at, 10)
+					return
+				}
+				carry(2)
+				third := w.run(filehosttest.Process{Name: "third", Ends: map[string]bool{"run": true, "second": true}}, &mortal{}, w.kv)
+				attached, err := insist(t, w, third, ask)
+				require.NoError(t, err, "died at call %d", at)
+				assert.Equal(t, []string{attached.PostID}, withFiles(t, w))
+				assert.Len(t, w.mattermost.Uploads(), 2, "nothing was copied again")
+				require.Len(t, attached.Items, 3)
+				assert.Equal(t, filehost.NotFound, filehost.KindOf(attached.Items[1].Err))
+				if t.Failed() {
+					t.Fatalf("died at call %d", at)
+				}
+			}
+		})
+	}
+}
+
+// checkedMattermost calls checked before each check of what the user may do.
+type checkedMattermost struct {
+	filehost.Mattermost
+	checked func()
+}
+
+func (m checkedMattermost) MayAttach(ctx context.Context, userID, channelID, rootID string) error {
+	m.checked()
+	return m.Mattermost.MayAttach(ctx, userID, channelID, rootID)
+}
+
+// TestALatePostIsTheAnswer lets it come when the next call has looked for it, and before that or the last check.
+func TestALatePostIsTheAnswer(t *testing.T) {
+	for check := 1; check <= 2; check++ {
+		w, ask, carry := heldPost(t)
+		service, checks := w.run(filehosttest.Process{Name: "next", Ends: map[string]bool{"run": true}}, &mortal{}, w.kv), 0
+		service.Mattermost = checkedMattermost{service.Mattermost, func() {
+			if checks++; checks == check {
+				carry(2)
+			}
+		}}
+		attached, err := insist(t, w, service, ask)
+		require.NoError(t, err)
+		assert.GreaterOrEqual(t, checks, check)
+		onePost(t, w, attached)
+		assert.Len(t, w.mattermost.Uploads(), 2, "nothing was copied again")
+	}
+}
+
+// TestAnAttemptIsNotForgotten has the calls after it fail with what frees a key else, and with what is an answer else.
+func TestAnAttemptIsNotForgotten(t *testing.T) {
+	w, ask, carry := heldPost(t)
+	w.remote.AddFile("/missing", []byte("late"), noon)
+	for _, kind := range []filehost.Kind{filehost.Timeout, filehost.Forbidden} {
+		w.mattermost.Refuse(filehost.E(kind, "No.", nil))
+		_, err := w.Attach(t.Context(), alice, ask)
+		assert.Equal(t, kind, filehost.KindOf(err))
+	}
+	_, err := w.Attach(t.Context(), alice, keyed("/b"))
+	assert.Equal(t, filehost.KeyReused, filehost.KindOf(err))
+	carry(2)
+	w.mattermost.Refuse(nil)
+	attached, err := insist(t, w, w.Service, ask)
+	require.NoError(t, err)
+	onePost(t, w, attached)
+}
+
+// TestADeletedPostDoesNotComeBack lets a process die at each of its calls and deletes the post, if there is one by then,
+// before the request is repeated.
+func TestADeletedPostDoesNotComeBack(t *testing.T) {
+	deleted := 0
+	for at := 1; ; at++ {
+		w, ask := threeItems()
+		first := &mortal{at: at, after: true}
+		_, _ = w.run(filehosttest.Process{Name: "first"}, first, w.kv).Attach(t.Context(), alice, ask)
+		if !first.dead {
+			break
+		}
+		if len(w.mattermost.PostIDs()) == 0 {
+			continue
+		}
+		deleted++
+		w.mattermost.DeletePost("post0")
+		answer, err := insist(t, w, w.run(filehosttest.Process{Name: "next"}, &mortal{}, w.kv), ask)
+		if err != nil { // else the answer had been stored
+			assert.Equal(t, filehost.NotFound, filehost.KindOf(err))
+			assert.ErrorContains(t, err, "deleted")
+		}
+		assert.Empty(t, w.mattermost.Posts(), "died at call %d", at)
+		again, againErr := w.Attach(t.Context(), alice, ask)
+		assert.Equal(t, answerOf(answer, err), answerOf(again, againErr))
+	}
+	assert.GreaterOrEqual(t, deleted, 2, "the death after the post, and after its answer was stored")
+}
