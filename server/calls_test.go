@@ -81,7 +81,7 @@ func connected(t *testing.T, answer func(http.ResponseWriter)) (*host, *pluginte
 	api.On("HasPermissionToChannel", user, channel, mock.Anything).Return(true)
 	api.On("CreateSession", mock.Anything).Return(&model.Session{Id: "upload", Token: "token"}, nil)
 	api.On("RevokeSession", "upload").Return(nil)
-	api.On("CreatePost", mock.Anything).Return(&model.Post{Id: "post1", FileIds: []string{"file1"}}, nil)
+	api.On("CreatePost", mock.Anything).Return(&model.Post{Id: "post1", UserId: user, ChannelId: channel, FileIds: []string{"file1"}}, nil)
 	config := siteAt("https://chat.example.com")
 	config.ServiceSettings.ListenAddress = model.NewPointer(server.Listener.Addr().String())
 	config.FileSettings = model.FileSettings{EnableFileAttachments: model.NewPointer(true), MaxFileSize: model.NewPointer[int64](1 << 20)}
