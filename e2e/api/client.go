@@ -95,14 +95,17 @@ type Connection struct {
 type Health struct {
 	Status     string             `json:"status"`
 	Version    string             `json:"version"`
+	Mattermost string             `json:"mattermost_version"`
 	Connection *Connection        `json:"connection"`
 	Checks     map[string][]Check `json:"checks"`
 }
 
 // Check is the last result of one of the plugin's checks.
 type Check struct {
-	Status string `json:"status"`
-	Output string `json:"output"`
+	Status  string    `json:"status"`
+	Latency *float64  `json:"observedValue"` // milliseconds
+	Time    time.Time `json:"time"`
+	Output  string    `json:"output"`
 }
 
 // Problem is the one shape of errors.

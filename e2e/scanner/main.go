@@ -82,7 +82,7 @@ func (s *scanner) FileWillBeUploaded(_ *plugin.Context, info *model.FileInfo, fi
 }
 
 // ServeHTTP answers with everything seen, oldest first; below /held, with the number of posts that are
-// held; below /forge, with what another plugin says to a request in the name of a user who never made it;
+// held; below /forge, with what another plugin says to the same request in the name of a user who never made it;
 // below /session, with the token of a session that a plugin has opened for a user.
 func (s *scanner) ServeHTTP(_ *plugin.Context, w http.ResponseWriter, r *http.Request) {
 	var answer any = s.all()
@@ -116,10 +116,11 @@ type forged struct {
 }
 
 func (s *scanner) forge(r *http.Request) forged {
-	request, err := http.NewRequestWithContext(r.Context(), http.MethodGet, r.URL.Query().Get("path"), nil)
+	request, err := http.NewRequestWithContext(r.Context(), r.Method, r.URL.Query().Get("path"), r.Body)
 	if err != nil {
 		return forged{Body: err.Error()}
 	}
+	request.Header.Set("Content-Type", r.Header.Get("Content-Type"))
 	request.Header.Set("Mattermost-User-Id", r.URL.Query().Get("user_id"))
 	response := s.API.PluginHTTP(request)
 	if response == nil {

@@ -185,17 +185,23 @@ func TestAttachRefusesBadRequests(t *testing.T) {
 		attachment api.Attachment
 		code       string
 		status     int
+		details    map[string]any
 	}{
-		"no items":        {copies(), "invalid_request", 400},
-		"too many items":  {copies(eleven...), "too_large", 413},
-		"too long a text": {long, "too_large", 413},
-		"no channel":      {api.Attachment{Items: long.Items}, "invalid_request", 400},
-		"a way out":       {copies("/../bob/secret.txt"), "invalid_request", 400},
+		"no items":        {copies(), "invalid_request", 400, map[string]any{"field": "items"}},
+		"too many items":  {copies(eleven...), "too_large", 413, map[string]any{"field": "items", "limit": 10.0}},
+		"too long a text": {long, "too_large", 413, map[string]any{"field": "message", "limit": 16383.0}},
+		"no channel":      {api.Attachment{Items: long.Items}, "invalid_request", 400, map[string]any{"field": "channel_id"}},
+		"a way out":       {copies("/../bob/secret.txt"), "invalid_request", 400, map[string]any{"field": "items[0].path"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, err := site.Plugin(site.User).Attach(t.Context(), test.attachment)
-			wantProblem(t, err, test.code, test.status)
+			problem := wantProblem(t, err, test.code, test.status)
+			for name, want := range test.details {
+				if problem.Details[name] != want {
+					t.Errorf("details are %v, want %v", problem.Details, test.details)
+				}
+			}
 		})
 	}
 }

@@ -141,14 +141,28 @@ func TestCursorIsBound(t *testing.T) {
 		"to its user":   {stranger, in(sample.ManyFolder, "limit", "2", "cursor", cursor)},
 		"to its folder": {site.Plugin(site.User), in(sample.KindsFolder, "limit", "2", "cursor", cursor)},
 		"to its order":  {site.Plugin(site.User), in(sample.ManyFolder, "limit", "2", "order", "desc", "cursor", cursor)},
-		"to our seal":   {site.Plugin(site.User), in(sample.ManyFolder, "limit", "2", "cursor", "AAAA"+cursor[4:])},
+		"to our seal":   {site.Plugin(site.User), in(sample.ManyFolder, "limit", "2", "cursor", forgedAt(cursor, 0))},
+		"to its place":  {site.Plugin(site.User), in(sample.ManyFolder, "limit", "2", "cursor", forgedAt(cursor, len(cursor)/2))},
+		// The last character may hold bits that count for nothing.
+		"to its end": {site.Plugin(site.User), in(sample.ManyFolder, "limit", "2", "cursor", forgedAt(cursor, len(cursor)-2))},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, err := test.client.List(t.Context(), test.query)
-			wantProblem(t, err, "invalid_request", 400)
+			if problem := wantProblem(t, err, "invalid_request", 400); problem.Details["field"] != "cursor" {
+				t.Errorf("details are %v", problem.Details)
+			}
 		})
 	}
+}
+
+// forgedAt is the cursor with another character there.
+func forgedAt(cursor string, at int) string {
+	other := "A"
+	if cursor[at] == 'A' {
+		other = "B"
+	}
+	return cursor[:at] + other + cursor[at+1:]
 }
 
 func TestListRefusesBadQueries(t *testing.T) {

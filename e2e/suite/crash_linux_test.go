@@ -1,10 +1,15 @@
 package suite
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
+	"net/http/httptrace"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/api"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/hosts"
@@ -77,11 +82,45 @@ func stall(path, method string, after int64) (reached chan struct{}, lift func()
 		Then: func() { close(reached) }, End: hosts.Stall})
 }
 
-// TestKilledBeforeTheClaim kills a plugin that has been sent the request and not looked at it yet.
+// sendHalf sends the request as far as the middle of its body, once the plugin asks for that: it reads a body only when it
+// has found out who calls, and the server hands on what is read without reading itself. reading is closed then.
+func (c *crash) sendHalf(t *testing.T) (reading chan struct{}) {
+	t.Helper()
+	body, err := json.Marshal(c.asked)
+	must(t, err)
+	reading = make(chan struct{})
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{Got100Continue: func() { close(reading) }})
+	rest, never := io.Pipe()
+	t.Cleanup(func() { _ = never.Close() })
+	half := io.MultiReader(bytes.NewReader(body[:len(body)/2]), rest)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, site.BaseURL()+"/attach", half)
+	must(t, err)
+	request.ContentLength = int64(len(body))
+	request.Header = http.Header{"Authorization": {"Bearer " + site.User.Token}, "Content-Type": {"application/json"},
+		"Idempotency-Key": {c.key}, "Expect": {"100-continue"}}
+	client := &http.Client{Transport: &http.Transport{ExpectContinueTimeout: time.Hour}}
+	go func() {
+		defer close(c.ended)
+		response, err := client.Do(request)
+		if err != nil {
+			return
+		}
+		_ = response.Body.Close()
+		if response.StatusCode/100 == 2 {
+			t.Errorf("a plugin that was killed answered %s", response.Status)
+		}
+	}()
+	return reading
+}
+
+// TestKilledBeforeTheClaim kills it while it reads the request.
 func TestKilledBeforeTheClaim(t *testing.T) {
 	c := begin(t)
-	signal(t, syscall.SIGSTOP)
-	c.send(t)
+	select {
+	case <-c.sendHalf(t):
+	case <-c.ended:
+		t.Fatal("the request ended before the plugin read it")
+	}
 	signal(t, syscall.SIGKILL)
 	<-c.ended
 	restart(t)

@@ -11,23 +11,25 @@ func TestHealthDepths(t *testing.T) {
 	eventually(t, "all checks pass", func() bool { return adminHealth(t).Status == "pass" })
 	nobody, err := site.Plugin(nil).Health(t.Context())
 	must(t, err)
-	if nobody.Status != "pass" || nobody.Connection != nil || nobody.Checks != nil || nobody.Version != "" {
+	if nobody.Status != "pass" || nobody.Connection != nil || nobody.Checks != nil || nobody.Version+nobody.Mattermost != "" {
 		t.Errorf("nobody sees %+v", nobody)
 	}
 	user, err := site.Plugin(site.User).Health(t.Context())
 	must(t, err)
-	if user.Status != "pass" || user.Connection == nil || user.Connection.State != "connected" || user.Checks != nil {
+	if user.Status != "pass" || user.Connection == nil || user.Connection.State != "connected" || user.Checks != nil || user.Version+user.Mattermost != "" {
 		t.Errorf("a user sees %+v", user)
 	}
 	admin, err := site.Plugin(site.Admin).Health(t.Context())
 	must(t, err)
 	for _, name := range []string{"configuration", "key", "kv_store", "host", "token_endpoint", "transfers"} {
-		if check := admin.Checks[name]; len(check) == 0 || check[0].Status != "pass" {
+		if check := admin.Checks[name]; len(check) == 0 || check[0].Status != "pass" || check[0].Latency == nil || check[0].Time.IsZero() {
 			t.Errorf("an admin sees the check %s as %+v", name, check)
 		}
 	}
-	if admin.Version == "" {
-		t.Error("an admin sees no version")
+	var server struct{ Version string }
+	must(t, site.Admin.Get(t.Context(), "/api/v4/config/client?format=old", &server))
+	if admin.Version == "" || server.Version == "" || admin.Mattermost != server.Version {
+		t.Errorf("an admin sees the versions %q and %q, the server's is %q", admin.Version, admin.Mattermost, server.Version)
 	}
 }
 

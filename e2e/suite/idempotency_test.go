@@ -82,12 +82,17 @@ func wantOnePost(t *testing.T, channelID string, attached api.Attached, content 
 	}
 }
 
-// TestSameKeySameAnswer repeats a request, in other words, after the file is gone.
+// TestSameKeySameAnswer repeats a request, in other words, after its file is gone and one that wasn't there has come.
 func TestSameKeySameAnswer(t *testing.T) {
-	asked := copiesInto(t, addFile(t, []byte("once")), "/nowhere.txt", "/Welcome.txt")
+	const missing = "/not there yet.txt"
+	asked := copiesInto(t, addFile(t, []byte("once")), missing, "/Welcome.txt")
 	key := newKey()
 	first := attachOnce(t, site.Plugin(site.User), key, asked)
-	asked.Items[0] = api.Item{ID: entryID(t, asked.Items[0].Path)}
+	folder, path := site.Host.Dir("alice"), asked.Items[0].Path
+	asked.Items[0] = api.Item{ID: entryID(t, path)}
+	must(t, os.Remove(folder+path))
+	must(t, os.WriteFile(folder+missing, []byte("late"), 0o600))
+	t.Cleanup(func() { _ = os.Remove(folder + missing) })
 	wantSame(t, first, attachOnce(t, site.Plugin(site.User), key, asked))
 	if count := postsIn(t, asked.ChannelID); count != 1 {
 		t.Errorf("the channel has %d posts", count)

@@ -2,7 +2,12 @@ package suite
 
 import (
 	"flag"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
 	"strings"
+	"testing"
 )
 
 // once are the tests that tell nothing more over another file host: they bring hosts of their own, or are
@@ -20,6 +25,27 @@ var once = []string{
 	"TestUnscannedCopies", "TestMemoryIsFlat",
 	// The plugin killed.
 	"TestKilledBeforeTheClaim", "TestKilledWhileCopying", "TestKilledAfterTheUpload", "TestKilledWhileItsPostIsCreated",
+}
+
+// TestOnceNamesTests wants each of them to be a test of this package, by its source: a name that is none leaves out nothing.
+func TestOnceNamesTests(t *testing.T) {
+	files, err := filepath.Glob("*_test.go")
+	must(t, err)
+	declared := map[string]bool{}
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		must(t, err)
+		for _, declaration := range file.Decls {
+			if function, ok := declaration.(*ast.FuncDecl); ok {
+				declared[function.Name.Name] = true
+			}
+		}
+	}
+	for _, name := range once {
+		if !declared[name] {
+			t.Errorf("there is no test %s", name)
+		}
+	}
 }
 
 // skipOnce leaves out the tests of once, beside those that the command line leaves out.

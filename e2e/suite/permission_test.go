@@ -30,28 +30,28 @@ func TestAttachChecksMattermostsPermissions(t *testing.T) {
 		code, field       string
 		status            int
 	}{
-		"a channel of others":                 {foreign, "", "forbidden", "", 403},
-		"a private channel of others":         {private, "", "forbidden", "", 403},
-		"a direct message of others":          {theirs, "", "forbidden", "", 403},
-		"a channel of another team":           {elsewhere, "", "forbidden", "", 403},
-		"a channel that never was":            {never, "", "forbidden", "", 403},
-		"the id of a team":                    {site.TeamID, "", "forbidden", "", 403},
-		"the id of a user":                    {site.User.ID, "", "forbidden", "", 403},
-		"the id of a post":                    {ownRoot, "", "forbidden", "", 403},
-		"an archived channel":                 {archived, "", "forbidden", "", 403},
-		"no id of a channel":                  {"../../x", "", "invalid_request", "channel_id", 400},
-		"an id in another case":               {strings.ToUpper(mine), "", "forbidden", "", 403},
-		"an id and more":                      {mine + " ", "", "invalid_request", "channel_id", 400},
-		"a thread of another channel":         {mine, foreignRoot, "invalid_request", "root_id", 400},
-		"a thread in a channel of others":     {foreign, foreignRoot, "forbidden", "", 403},
-		"an answer in the place of its root":  {mine, answer, "invalid_request", "root_id", 400},
-		"a thread whose root is deleted":      {mine, deleted, "invalid_request", "root_id", 400},
-		"a thread that never was":             {mine, never, "invalid_request", "root_id", 400},
-		"a channel in the place of a thread":  {mine, mine, "invalid_request", "root_id", 400},
-		"no id of a thread":                   {mine, "/", "invalid_request", "root_id", 400},
-		"a thread with a path behind its id":  {mine, ownRoot + "/..", "invalid_request", "root_id", 400},
-		"a channel with a query behind it":    {mine + "?x", "", "invalid_request", "channel_id", 400},
-		"a thread of somebody else's message": {foreign, ownRoot, "forbidden", "", 403},
+		"a channel of others":                  {foreign, "", "forbidden", "", 403},
+		"a private channel of others":          {private, "", "forbidden", "", 403},
+		"a direct message of others":           {theirs, "", "forbidden", "", 403},
+		"a channel of another team":            {elsewhere, "", "forbidden", "", 403},
+		"a channel that never was":             {never, "", "forbidden", "", 403},
+		"the id of a team":                     {site.TeamID, "", "forbidden", "", 403},
+		"the id of a user":                     {site.User.ID, "", "forbidden", "", 403},
+		"the id of a post":                     {ownRoot, "", "forbidden", "", 403},
+		"an archived channel":                  {archived, "", "forbidden", "", 403},
+		"no id of a channel":                   {"../../x", "", "invalid_request", "channel_id", 400},
+		"an id in another case":                {strings.ToUpper(mine), "", "forbidden", "", 403},
+		"an id and more":                       {mine + " ", "", "invalid_request", "channel_id", 400},
+		"a thread of another channel":          {mine, foreignRoot, "invalid_request", "root_id", 400},
+		"a thread in a channel of others":      {foreign, foreignRoot, "forbidden", "", 403},
+		"an answer in the place of its root":   {mine, answer, "invalid_request", "root_id", 400},
+		"a thread whose root is deleted":       {mine, deleted, "invalid_request", "root_id", 400},
+		"a thread that never was":              {mine, never, "invalid_request", "root_id", 400},
+		"a channel in the place of a thread":   {mine, mine, "invalid_request", "root_id", 400},
+		"no id of a thread":                    {mine, "/", "invalid_request", "root_id", 400},
+		"a thread with a path behind its id":   {mine, ownRoot + "/..", "invalid_request", "root_id", 400},
+		"a channel with a query behind it":     {mine + "?x", "", "invalid_request", "channel_id", 400},
+		"an own thread in a channel of others": {foreign, ownRoot, "forbidden", "", 403},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -185,13 +185,28 @@ func TestNotConnected(t *testing.T) {
 
 // TestNoOtherPluginActsAsAUser has another plugin of the server forge the caller.
 func TestNoOtherPluginActsAsAUser(t *testing.T) {
-	var answer struct {
-		Status int
-		Body   string
+	const api = "/plugins/scanner/forge?path=/" + stack.PluginID + "/api"
+	asUser := "&user_id=" + site.User.ID
+	attachment := copies("/Welcome.txt")
+	attachment.ChannelID = newChannel(t, site.User)
+	calls := map[string]func(answer any) error{
+		"GET /files":   func(answer any) error { return site.Admin.Get(t.Context(), api+"/files"+asUser, answer) },
+		"POST /attach": func(answer any) error { return site.Admin.Post(t.Context(), api+"/attach"+asUser, attachment, answer) },
 	}
-	must(t, site.Admin.Get(t.Context(), "/plugins/scanner/forge?user_id="+site.User.ID+"&path=/"+stack.PluginID+"/api/files", &answer))
-	if answer.Status != http.StatusForbidden || strings.Contains(answer.Body, "Welcome") {
-		t.Errorf("the other plugin got %d %s", answer.Status, answer.Body)
+	for name, call := range calls {
+		t.Run(name, func(t *testing.T) {
+			var answer struct {
+				Status int
+				Body   string
+			}
+			must(t, call(&answer))
+			if answer.Status != http.StatusForbidden || strings.Contains(answer.Body, "Welcome") {
+				t.Errorf("the other plugin got %d %s", answer.Status, answer.Body)
+			}
+		})
+	}
+	if count := postsIn(t, attachment.ChannelID); count != 0 {
+		t.Errorf("the other plugin has posted %d times", count)
 	}
 }
 

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/hosts"
@@ -18,7 +19,10 @@ func TestSlowSource(t *testing.T) {
 	defer site.Host.Fault(hosts.Fault{User: "alice", Path: path, End: hosts.Trickle})()
 	before := posted(t, site.ChannelID)
 	_, err = node.Plugin(site.User).Attach(t.Context(), copies(path))
-	wantProblem(t, err, "timeout", 504)
+	problem := wantProblem(t, err, "timeout", 504)
+	if problem.Details["limit"] == nil || problem.Details["limit_owner"] != "mattermost" || !strings.Contains(problem.Message, "ServiceSettings.ReadTimeout") {
+		t.Errorf("it says %q, details are %v", problem.Message, problem.Details)
+	}
 	if after := posted(t, site.ChannelID); after != before {
 		t.Error("something was posted")
 	}
