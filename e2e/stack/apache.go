@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -43,85 +42,28 @@ DocumentRoot "%[1]s/files"
 </Directory>
 `
 
-// Apache is Apache's mod_dav over a folder: a WebDAV server in wide use, and none of ours.
-type Apache struct {
-	// URL is the WebDAV root.
-	URL     string
-	process *process
-	dir     string
+// StartApache serves a new folder, filled by tree, to one user, by Apache's mod_dav. It installs Apache if it must.
+func StartApache(ctx context.Context, user, password string, tree func(dir string) error) (*WebServer, error) {
+	return webServer{
+		name: "apache", program: "apache2", module: filepath.Join(apacheModules, "mod_dav_fs.so"), packages: []string{"apache2"},
+		configure: func(dir, address string) error { return configureApache(dir, address, user, password) },
+		args: func(dir string) []string {
+			return []string{"-f", filepath.Join(dir, "apache.conf"), "-DFOREGROUND"}
+		},
+		tree: tree,
+	}.start(ctx)
 }
 
-// StartApache serves a new folder, filled by tree, to one user. It installs Apache if it must.
-func StartApache(ctx context.Context, user, password string, tree func(dir string) error) (*Apache, error) {
-	if err := findApache(ctx); err != nil {
-		return nil, err
-	}
-	address, err := freeAddress(ctx)
-	if err != nil {
-		return nil, err
-	}
-	server := &Apache{URL: "http://" + address + "/"}
-	if server.dir, err = os.MkdirTemp("", "apache"); err != nil {
-		return nil, err
-	}
-	as := unprivileged()
-	if as != nil {
-		if err := os.Chown(server.dir, nobody, nobody); err != nil {
-			return nil, err
-		}
-	}
-	if err := errors.Join(server.configure(address, user, password), tree(server.Dir())); err != nil {
-		return nil, err
-	}
-	server.process, err = start(command{
-		Name: "apache", Dir: server.dir, As: as,
-		Args: []string{"apache2", "-f", filepath.Join(server.dir, "apache.conf"), "-DFOREGROUND"},
-	})
-	if err != nil {
-		return nil, err
-	}
-	// A server that doesn't get ready is handed back all the same, to be stopped.
-	return server, untilListening(ctx, server.process, address)
-}
-
-func findApache(ctx context.Context) error {
-	installed := func() bool {
-		_, err := exec.LookPath("apache2")
-		return err == nil && isFile(filepath.Join(apacheModules, "mod_dav_fs.so"))
-	}
-	if installed() {
-		return nil
-	}
-	if os.Geteuid() == 0 {
-		if err := aptInstall(ctx, func(string) {}, "apache2"); err != nil {
-			return err
-		}
-	}
-	if !installed() {
-		return errors.New("no mod_dav of Apache here; on Debian, install the package apache2")
-	}
-	return nil
-}
-
-func (a *Apache) configure(address, user, password string) error {
+func configureApache(dir, address, user, password string) error {
 	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
 	if err != nil {
 		return err
 	}
 	// The two prefixes name the same algorithm; Apache knows only the later one.
 	line := user + ":" + strings.Replace(string(hash), "$2a$", "$2y$", 1) + "\n"
-	config := fmt.Sprintf(apacheConfig, a.dir, address, apacheModules)
+	config := fmt.Sprintf(apacheConfig, dir, address, apacheModules)
 	return errors.Join(
-		os.WriteFile(filepath.Join(a.dir, "users"), []byte(line), 0o644),
-		os.WriteFile(filepath.Join(a.dir, "apache.conf"), []byte(config), 0o644),
+		os.WriteFile(filepath.Join(dir, "users"), []byte(line), 0o644),
+		os.WriteFile(filepath.Join(dir, "apache.conf"), []byte(config), 0o644),
 	)
-}
-
-// Dir is where the files lie on disk.
-func (a *Apache) Dir() string { return filepath.Join(a.dir, "files") }
-
-// Stop ends the server and removes its files.
-func (a *Apache) Stop() error {
-	a.process.Stop()
-	return os.RemoveAll(a.dir)
 }

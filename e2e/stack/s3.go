@@ -3,7 +3,6 @@ package stack
 import (
 	"context"
 	"crypto/rand"
-	"net"
 	"os"
 	"path/filepath"
 )
@@ -59,11 +58,5 @@ func startS3(ctx context.Context, build builder, dir string) (*s3, error) {
 		return nil, err
 	}
 	// A server that doesn't get ready is handed back all the same, to be stopped.
-	return server, until(ctx, server.process, func(ctx context.Context) error {
-		conn, err := new(net.Dialer).DialContext(ctx, "tcp", server.address)
-		if err != nil {
-			return err
-		}
-		return conn.Close()
-	})
+	return server, untilListening(ctx, server.process, server.address)
 }

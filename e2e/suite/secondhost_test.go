@@ -15,7 +15,7 @@ const apacheUser, apachePassword = "dora", "pass:word ü"
 
 // useApache has the plugin work with a WebDAV server of quite another make for one test, and gives
 // a user who is not connected there.
-func useApache(t *testing.T) (*stack.Apache, api.Client) {
+func useApache(t *testing.T) (*stack.WebServer, api.Client) {
 	t.Helper()
 	apache, err := stack.StartApache(t.Context(), apacheUser, apachePassword, sample.WriteSmall)
 	if apache != nil {
