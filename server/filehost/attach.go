@@ -273,11 +273,11 @@ func (a *Attachment) post(userID string, fileIDs []string, claim *claim) Post {
 	return Post{UserID: userID, ChannelID: a.ChannelID, RootID: a.RootID, Message: a.Message, FileIDs: fileIDs, PendingID: claim.pendingID()}
 }
 
-// post creates a post. Where that ended in a failure of the server's, the post may be there all the same.
+// post creates a post. Where that ended in a failure, the post may be there all the same.
 func (s *Service) post(ctx context.Context, post Post) (string, error) {
 	postID, err := s.Mattermost.Post(ctx, post)
-	if err == nil || KindOf(err) != Internal {
-		return postID, err
+	if err == nil {
+		return postID, nil
 	}
 	if seen, lookErr := s.look(ctx, post.FileIDs); lookErr == nil && seen.postID != "" {
 		return seen.postID, nil

@@ -150,3 +150,44 @@ func TestADeletedPostDoesNotComeBack(t *testing.T) {
 	}
 	assert.GreaterOrEqual(t, deleted, 2, "the death after the post, and after its answer was stored")
 }
+
+// failsLate is a server that makes the post and then meets an error, such as of a channel that the message links to.
+type failsLate struct {
+	filehost.Mattermost
+	err error
+}
+
+func (m failsLate) Post(ctx context.Context, post filehost.Post) (string, error) {
+	if _, err := m.Mattermost.Post(ctx, post); err != nil {
+		return "", err
+	}
+	return "", m.err
+}
+
+// TestAPostIsFoundWhateverItsCreationWasAnswered, by this call, and by the next where this one can't look.
+func TestAPostIsFoundWhateverItsCreationWasAnswered(t *testing.T) {
+	for _, kind := range []filehost.Kind{filehost.Internal, filehost.NotFound, filehost.Conflict} {
+		w, ask := threeItems()
+		service := w.run(filehosttest.Process{Name: "other"}, &mortal{}, w.kv)
+		service.Mattermost = failsLate{service.Mattermost, filehost.E(kind, "After it.", nil)}
+		attached, err := service.Attach(t.Context(), alice, ask)
+		require.NoError(t, err, kind.Code())
+		onePost(t, w, attached)
+
+		w, ask = threeItems()
+		service = w.run(filehosttest.Process{Name: "other"}, &mortal{}, w.kv)
+		service.Mattermost = blind{failsLate{service.Mattermost, filehost.E(kind, "After it.", nil)}}
+		_, err = service.Attach(t.Context(), alice, ask)
+		assert.Equal(t, kind, filehost.KindOf(err))
+		attached, err = insist(t, w, w.Service, ask)
+		require.NoError(t, err, kind.Code())
+		onePost(t, w, attached)
+	}
+}
+
+// blind is a server that can't be asked for files.
+type blind struct{ filehost.Mattermost }
+
+func (blind) Files(context.Context, []string) ([]filehost.FileInfo, error) {
+	return nil, filehost.E(filehost.Internal, "Down.", nil)
+}

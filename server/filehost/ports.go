@@ -194,7 +194,7 @@ type Mattermost interface {
 	// Files tells what is known of files, in the order of their ids. It may read a replica that lags behind.
 	Files(ctx context.Context, fileIDs []string) ([]FileInfo, error)
 	// Post creates the post with all its files, or none: of two posts with the same file at most one remains. With
-	// Forbidden or NotFound there is no post; with Internal there may be one.
+	// Forbidden there is no post; with any other error there may be one.
 	Post(ctx context.Context, post Post) (postID string, err error)
 	// RemoveIncomplete removes what the user has posted in the channel since then with some of the files, but not all of
 	// them, and tells whether such a post is gone. It fails with Conflict when there is one that has replies, which would
