@@ -5,14 +5,18 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/stack"
 )
 
 func TestRounded(t *testing.T) {
@@ -75,6 +79,25 @@ PASS
 	}
 	if _, err := readerRows(map[string][]time.Duration{"ours": {1}}, allocations); err == nil {
 		t.Error("a comparison that isn't there was made")
+	}
+}
+
+// TestCallersAreUsersOfTheirOwn wants each caller to keep to one header, and the headers shared out among them.
+func TestCallersAreUsersOfTheirOwn(t *testing.T) {
+	var mu sync.Mutex
+	seen := map[string]int{}
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen[r.Header.Get("Authorization")]++
+	}))
+	defer server.Close()
+	b := &bench{Stack: &stack.Stack{Mattermost: new(stack.Mattermost)}}
+	c := b.listingAs("/folder", "one", "two")
+	c.URL, c.Callers, c.WarmUp, c.Each = server.URL, 4, 1, 2
+	times, err := c.run(t.Context())
+	if want := map[string]int{"Bearer one": 6, "Bearer two": 6}; err != nil || len(times) != 8 || !maps.Equal(seen, want) {
+		t.Errorf("%d calls count, the server saw %v: %v", len(times), seen, err)
 	}
 }
 

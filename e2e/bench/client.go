@@ -18,7 +18,7 @@ import (
 // calls is one request that many callers repeat, each on a connection of his own that he keeps.
 type calls struct {
 	Method, URL string
-	Header      http.Header
+	Headers     []http.Header // the callers take them in turn: one for each user, or one for all
 	Body        []byte
 	Status      int // of a good answer
 	Callers     int
@@ -26,20 +26,27 @@ type calls struct {
 	Each        int // calls of each caller that are
 }
 
-// listing is the first page of a folder through the plugin.
-func (b *bench) listing(folder string) calls {
-	return calls{Method: http.MethodGet, URL: b.BaseURL() + "/files?" + url.Values{"path": {folder}}.Encode(),
-		Header: http.Header{"Authorization": {"Bearer " + b.token}}, Status: http.StatusOK, Callers: 1, Each: 1}
+// listing is the first page of a folder through the plugin, for the stack's user.
+func (b *bench) listing(folder string) calls { return b.listingAs(folder, b.token) }
+
+// listingAs is listing for the users of these tokens.
+func (b *bench) listingAs(folder string, tokens ...string) calls {
+	c := calls{Method: http.MethodGet, URL: b.BaseURL() + "/files?" + url.Values{"path": {folder}}.Encode(),
+		Status: http.StatusOK, Callers: 1, Each: 1}
+	for _, token := range tokens {
+		c.Headers = append(c.Headers, http.Header{"Authorization": {"Bearer " + token}})
+	}
+	return c
 }
 
 // health is the least that the plugin can be asked: what it takes is the way there and back.
 func (b *bench) health() calls {
-	return calls{Method: http.MethodGet, URL: b.BaseURL() + "/health", Header: http.Header{}, Status: http.StatusOK, Callers: 1, Each: 1}
+	return calls{Method: http.MethodGet, URL: b.BaseURL() + "/health", Headers: []http.Header{{}}, Status: http.StatusOK, Callers: 1, Each: 1}
 }
 
 // propfind is what the plugin asks the host at base for that page.
 func (b *bench) propfind(base, folder string) calls {
-	return calls{Method: "PROPFIND", URL: base + folder[1:] + "/", Header: b.asked.header, Body: b.asked.body,
+	return calls{Method: "PROPFIND", URL: base + folder[1:] + "/", Headers: []http.Header{b.asked.header}, Body: b.asked.body,
 		Status: http.StatusMultiStatus, Callers: 1, Each: 1}
 }
 
@@ -51,7 +58,7 @@ func (c calls) run(ctx context.Context) ([]time.Duration, error) {
 	for caller := range c.Callers {
 		group.Go(func() error {
 			for i := -c.WarmUp; i < c.Each; i++ {
-				took, err := c.call(ctx, client)
+				took, err := c.call(ctx, client, c.Headers[caller%len(c.Headers)])
 				if err != nil {
 					return err
 				}
@@ -65,12 +72,12 @@ func (c calls) run(ctx context.Context) ([]time.Duration, error) {
 	return times, group.Wait()
 }
 
-func (c calls) call(ctx context.Context, client *http.Client) (time.Duration, error) {
+func (c calls) call(ctx context.Context, client *http.Client, header http.Header) (time.Duration, error) {
 	request, err := http.NewRequestWithContext(ctx, c.Method, c.URL, bytes.NewReader(c.Body))
 	if err != nil {
 		return 0, err
 	}
-	request.Header = c.Header.Clone()
+	request.Header = header.Clone()
 	began := time.Now()
 	response, err := client.Do(request)
 	if err != nil {

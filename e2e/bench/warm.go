@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/rest"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/stack"
 )
 
@@ -20,8 +21,12 @@ const (
 	addedBound = 3 * time.Millisecond
 )
 
+// warmCallers are the numbers of callers, the largest last.
+var warmCallers = []int{1, 16, 64}
+
 // measureWarm compares GET /files for a folder of 100 entries with its PROPFIND, at several numbers of callers who each
-// call again as soon as they have their answer.
+// call again as soon as they have their answer. Each is a user of his own: of one user's listings the plugin makes only
+// so many at once, which would be measured too.
 func measureWarm(ctx context.Context, b *bench) ([]row, error) {
 	if err := b.learnPropfind(ctx); err != nil {
 		return nil, err
@@ -29,15 +34,35 @@ func measureWarm(ctx context.Context, b *bench) ([]row, error) {
 	if err := b.use(ctx, b.Host.URL()); err != nil {
 		return nil, err
 	}
+	tokens, err := b.connectCallers(ctx, warmCallers[len(warmCallers)-1])
+	if err != nil {
+		return nil, err
+	}
 	var rows []row
-	for _, callers := range []int{1, 16, 64} {
-		measured, err := b.warm(ctx, callers)
+	for _, callers := range warmCallers {
+		measured, err := b.warm(ctx, tokens[:callers])
 		if err != nil {
 			return nil, err
 		}
 		rows = append(rows, measured...)
 	}
 	return rows, nil
+}
+
+// connectCallers makes so many users, all of them connected as hostUser, and gives their tokens.
+func (b *bench) connectCallers(ctx context.Context, count int) ([]string, error) {
+	var tokens []string
+	for i := range count {
+		account, err := stack.CreateAccount(ctx, rest.New(b.Mattermost.URL, ""), fmt.Sprintf("caller%d", i))
+		if err != nil {
+			return nil, err
+		}
+		if _, err := b.Plugin(account).ConnectWithPassword(ctx, hostUser, stack.HostPassword(hostUser)); err != nil {
+			return nil, err
+		}
+		tokens = append(tokens, account.Token)
+	}
+	return tokens, nil
 }
 
 // load is what many callers met.
@@ -47,7 +72,8 @@ type load struct {
 	spent map[string]time.Duration // processor time by program
 }
 
-func (b *bench) warm(ctx context.Context, callers int) ([]row, error) {
+func (b *bench) warm(ctx context.Context, tokens []string) ([]row, error) {
+	callers := len(tokens)
 	var ours, theirs, least load
 	for round := range warmRounds + 1 {
 		if round == 1 {
@@ -56,7 +82,7 @@ func (b *bench) warm(ctx context.Context, callers int) ([]row, error) {
 		for _, side := range []struct {
 			load  *load
 			calls calls
-		}{{&ours, b.listing(hundredFolder)}, {&theirs, b.propfind(b.Host.URL(), hundredFolder)}, {&least, b.health()}} {
+		}{{&ours, b.listingAs(hundredFolder, tokens...)}, {&theirs, b.propfind(b.Host.URL(), hundredFolder)}, {&least, b.health()}} {
 			side.calls.Callers, side.calls.WarmUp, side.calls.Each = callers, 1, max(warmCalls/callers, leastCalls)
 			if err := b.drive(ctx, side.calls, side.load); err != nil {
 				return nil, err
