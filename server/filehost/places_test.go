@@ -14,19 +14,20 @@ import (
 // queue has one after the other wait for a place, and remembers the order in which they had it.
 type queue struct {
 	*filehost.Places
-	t     *testing.T
-	had   []string
-	leave map[string]func()
+	t       *testing.T
+	perUser int
+	had     []string
+	leave   map[string]func()
 }
 
 func newQueue(t *testing.T) *queue {
-	return &queue{Places: filehost.NewPlaces("listings"), t: t, leave: map[string]func(){}}
+	return &queue{Places: filehost.NewPlaces("listings"), t: t, perUser: 1, leave: map[string]func(){}}
 }
 
-// wait lets a user wait under a name, at one place a user and two in all, and returns once he has it or can't.
+// wait lets a user wait under a name, at perUser places a user and two in all, and returns once he has it or can't.
 func (q *queue) wait(ctx context.Context, name, userID string) {
 	go func() {
-		leave, err := q.Wait(ctx, userID, 1, 2)
+		leave, err := q.Wait(ctx, userID, q.perUser, 2)
 		if assert.NoError(q.t, err) {
 			q.had = append(q.had, name)
 			q.leave[name] = leave
@@ -79,6 +80,89 @@ func TestWhoStopsWaitingLeavesTheQueue(t *testing.T) {
 		q.end("first")
 		assert.Equal(t, []string{"first", "third"}, q.had)
 		q.end("third")
+	})
+}
+
+func TestUsersHaveTheirTurnsOneAfterTheOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t)
+		q.perUser = 2
+		for _, name := range []string{"mallory 1", "mallory 2", "mallory 3", "mallory 4", "mallory 5", "alice 1", "bob 1", "alice 2"} {
+			q.wait(t.Context(), name, name[:3])
+		}
+		for _, name := range []string{"mallory 1", "mallory 2", "mallory 3", "alice 1", "bob 1", "mallory 4", "alice 2", "mallory 5"} {
+			q.end(name)
+		}
+		assert.Equal(t, []string{"mallory 1", "mallory 2", "mallory 3", "alice 1", "bob 1", "mallory 4", "alice 2", "mallory 5"}, q.had)
+	})
+}
+
+// crowd is as many as may wait for one user at once.
+const crowd = 512
+
+// gather has a crowd wait for mallory, who has the only place that she may have. dismiss ends that, and tells what they met.
+func gather(t *testing.T, p *filehost.Places) (dismiss func() []error) {
+	leave, err := p.Take("mallory", 1, 2)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	met := make(chan error, crowd)
+	for range crowd {
+		go func() {
+			_, err := p.Wait(ctx, "mallory", 1, 2)
+			met <- err
+		}()
+	}
+	synctest.Wait()
+	return func() (all []error) {
+		cancel()
+		for range crowd {
+			all = append(all, <-met)
+		}
+		leave()
+		return all
+	}
+}
+
+func TestNoMoreThanACrowdWaitsForAUser(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filehost.NewPlaces("listings")
+		dismiss := gather(t, p)
+
+		_, err := p.Wait(t.Context(), "mallory", 1, 2)
+		var known *filehost.Error
+		require.ErrorAs(t, err, &known, "she is told at once")
+		assert.Equal(t, filehost.RateLimited, known.Kind)
+		assert.EqualValues(t, crowd, known.Limit)
+		assert.Equal(t, filehost.OwnerPlugin, known.LimitOwner)
+		assert.NotZero(t, known.RetryAfter)
+		assert.Contains(t, known.Message, "listings waiting")
+
+		leave, err := p.Wait(t.Context(), "bob", 1, 2)
+		require.NoError(t, err, "others have their places")
+		leave()
+		for _, err := range dismiss() {
+			require.ErrorAs(t, err, &known)
+			assert.EqualValues(t, 1, known.Limit)
+		}
+		leave, err = p.Wait(t.Context(), "mallory", 1, 2)
+		require.NoError(t, err, "she may come again")
+		leave()
+	})
+}
+
+func TestWhoWaitsCostsOthersNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cost := func(p *filehost.Places) float64 {
+			return testing.AllocsPerRun(100, func() {
+				leave, err := p.Take("bob", 1, 2)
+				require.NoError(t, err)
+				leave()
+			})
+		}
+		crowded := filehost.NewPlaces("listings")
+		dismiss := gather(t, crowded)
+		assert.InDelta(t, cost(filehost.NewPlaces("listings")), cost(crowded), 0.5, "allocations")
+		dismiss()
 	})
 }
 
