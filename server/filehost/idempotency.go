@@ -2,6 +2,7 @@ package filehost
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -47,7 +48,7 @@ func (s *Service) attachOnce(ctx context.Context, userID string, attachment Atta
 // acquire makes the claim the holder of its key, or finds the answer that the key has got already. Whatever it reads may
 // be out of date; what it decides on that is confirmed by a compare-and-set.
 func (s *Service) acquire(ctx context.Context, claim *claim, attachment Attachment) (answered bool, err error) {
-	won, err := claim.write(ctx, record{Request: claim.request, Stage: copying})
+	won, err := claim.write(ctx, record{Request: claim.request, Stage: copying, Pending: rand.Text()})
 	if won || err != nil {
 		return false, err
 	}
@@ -195,6 +196,7 @@ type record struct {
 	Request []byte     `json:"request"` // hash
 	Stage   stage      `json:"stage"`
 	Owner   owner      `json:"owner"`
+	Pending string     `json:"pending"`           // of pendingID
 	Alive   time.Time  `json:"alive"`             // the owner's last sign of life
 	Posting time.Time  `json:"posting,omitzero"`  // when the stage began
 	Items   []keptItem `json:"items,omitempty"`   // in the order asked

@@ -112,12 +112,12 @@ func (s *Service) fingerprint(attachment Attachment) ([]byte, error) {
 	return sum[:], err
 }
 
-// pendingID is the same for all posts under a key.
+// pendingID is the same for all posts under a key, and can't be guessed: on old servers who knows it is given the post.
 func (c *claim) pendingID() string {
 	if c == nil {
 		return ""
 	}
-	return "filehost-attach:" + strings.TrimPrefix(c.key, "idem_")
+	return "filehost-attach:" + c.current().Pending
 }
 
 // end tells this run of the plugin that the call is over. What it still holds may be taken over at once.

@@ -151,6 +151,22 @@ func TestADeletedPostDoesNotComeBack(t *testing.T) {
 	assert.GreaterOrEqual(t, deleted, 2, "the death after the post, and after its answer was stored")
 }
 
+// TestThePendingIDIsSharedByTheKeyAndNotGuessable makes the same request anew: all that goes into it is known.
+func TestThePendingIDIsSharedByTheKeyAndNotGuessable(t *testing.T) {
+	seen := map[string]bool{}
+	for range 2 {
+		w, ask, carry := heldPost(t)
+		_, err := w.Attach(t.Context(), alice, ask)
+		require.NoError(t, err)
+		carry(0) // the first attempt
+		posts := w.mattermost.Posts()
+		require.Len(t, posts, 2)
+		assert.Equal(t, posts[0].PendingID, posts[1].PendingID)
+		seen[posts[0].PendingID] = true
+	}
+	assert.Len(t, seen, 2)
+}
+
 // failsLate is a server that makes the post and then meets an error, such as of a channel that the message links to.
 type failsLate struct {
 	filehost.Mattermost
