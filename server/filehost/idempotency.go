@@ -16,6 +16,7 @@ const (
 	stopTime   = 50 * time.Second // without one for this long, whoever works under a claim stops
 	settleTime = 5 * time.Minute  // how long the server may still be creating a post for a call that has died
 	claimRetry = 5 * time.Second  // what a caller is told to wait while a key is in use
+	keysPerDay = 5000             // of one user, on one node
 )
 
 // attachRoute is the part of a key's scope that names what it is for.
@@ -46,18 +47,17 @@ func (s *Service) attachOnce(ctx context.Context, userID string, attachment Atta
 }
 
 // acquire makes the claim the holder of its key, or finds the answer that the key has got already. Whatever it reads may
-// be out of date; what it decides on that is confirmed by a compare-and-set.
+// be out of date; what it decides on that is confirmed by a compare-and-set. A request that is refused before it has begun
+// leaves nothing behind.
 func (s *Service) acquire(ctx context.Context, claim *claim, attachment Attachment) (answered bool, err error) {
-	won, err := claim.write(ctx, record{Request: claim.request, Stage: copying, Pending: rand.Text()})
-	if won || err != nil {
-		return false, err
-	}
 	raw, err := s.KV.Get(ctx, claim.key)
 	if err != nil {
 		return false, storeFailed(err)
 	}
-	if raw == nil { // it has just become free, or this node's replica lags behind
-		return false, inUse(claimRetry, nil)
+	if raw == nil {
+		if raw, err = s.begin(ctx, claim, attachment); raw == nil {
+			return false, err
+		}
 	}
 	found, err := claim.open(raw)
 	if err != nil {
@@ -76,6 +76,27 @@ func (s *Service) acquire(ctx context.Context, claim *claim, attachment Attachme
 		return s.afterAttempt(ctx, claim, found, attachment)
 	}
 	return false, claim.takeOver(ctx, found)
+}
+
+// begin takes a key that is free. Where another has taken it meanwhile, it returns what that has written.
+func (s *Service) begin(ctx context.Context, claim *claim, attachment Attachment) (raw []byte, err error) {
+	if _, err = s.admit(ctx, claim.userID, attachment); err != nil {
+		return nil, err
+	}
+	if err = s.Claims.count(s.Clock.Now(), claim.userID); err != nil {
+		return nil, err
+	}
+	won, err := claim.write(ctx, record{Request: claim.request, Stage: copying, Pending: rand.Text()})
+	if won || err != nil {
+		return nil, err
+	}
+	if raw, err = s.KV.Get(ctx, claim.key); err != nil {
+		return nil, storeFailed(err)
+	}
+	if raw == nil { // it has just become free, or this node's replica lags behind
+		return nil, inUse(claimRetry, nil)
+	}
+	return raw, nil
 }
 
 // abandoned tells whether nobody works under a claim any more.

@@ -7,10 +7,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/jonboulle/clockwork"
 )
@@ -34,10 +36,14 @@ type Claims struct {
 	process Process
 	mu      sync.Mutex
 	calls   map[string]bool
+	since   time.Time      // the beginning of the day of keys
+	keys    map[string]int // taken since, by user
 }
 
 // NewClaims returns the claims of a run of the plugin that has just begun.
-func NewClaims(process Process) *Claims { return &Claims{process: process, calls: map[string]bool{}} }
+func NewClaims(process Process) *Claims {
+	return &Claims{process: process, calls: map[string]bool{}, keys: map[string]int{}}
+}
 
 func (c *Claims) begin() owner {
 	begun := owner{c.process.ID(), rand.Text()}
@@ -51,6 +57,23 @@ func (c *Claims) end(ended owner) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.calls, ended.Call)
+}
+
+// count counts a key that the user takes now, and fails with RateLimited when he has taken too many: each is a row in the
+// server's database for as long as it is kept.
+func (c *Claims) count(now time.Time, userID string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now.Sub(c.since) >= keyTime {
+		c.since = now
+		clear(c.keys)
+	}
+	if c.keys[userID] >= keysPerDay {
+		return &Error{Kind: RateLimited, Limit: keysPerDay, LimitOwner: OwnerPlugin, RetryAfter: keyTime - now.Sub(c.since),
+			Message: fmt.Sprintf("You have used %d Idempotency-Keys within a day, as many as are allowed.", keysPerDay)}
+	}
+	c.keys[userID]++
+	return nil
 }
 
 // ended tells whether a call is over for certain.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -630,7 +631,7 @@ func TestWhatIsStored(t *testing.T) {
 	assert.Len(t, w.mattermost.Posts(), 1)
 }
 
-// TestFinalErrorsAreKeptAndOthersFreeTheKey asks again after the cause is gone.
+// TestFinalErrorsAreKeptAndOthersFreeTheKey refuses a call whose files are copied, and asks again after the cause is gone.
 func TestFinalErrorsAreKeptAndOthersFreeTheKey(t *testing.T) {
 	for kind, kept := range map[filehost.Kind]bool{
 		filehost.InvalidRequest: true, filehost.Forbidden: true, filehost.NotFound: true, filehost.Changed: true, filehost.TooLarge: true,
@@ -639,9 +640,15 @@ func TestFinalErrorsAreKeptAndOthersFreeTheKey(t *testing.T) {
 	} {
 		w, ask := threeItems()
 		cause := &filehost.Error{Kind: kind, Message: "Said so.", Field: "f", Limit: 1, LimitOwner: filehost.OwnerPlugin, Actual: 2, RetryAfter: time.Second}
-		w.mattermost.Refuse(cause)
-		_, err := w.Attach(t.Context(), alice, ask)
+		service, checks := *w.Service, 0
+		service.Mattermost = checkedMattermost{w.mattermost, func() {
+			if checks++; checks == 3 {
+				w.mattermost.Refuse(cause)
+			}
+		}}
+		_, err := service.Attach(t.Context(), alice, ask)
 		require.ErrorIs(t, err, cause)
+		assert.Len(t, w.mattermost.Uploads(), 2)
 		w.mattermost.Refuse(nil)
 		attached, err := w.Attach(t.Context(), alice, ask)
 		if kept {
@@ -652,6 +659,56 @@ func TestFinalErrorsAreKeptAndOthersFreeTheKey(t *testing.T) {
 		require.NoError(t, err, kind.Code())
 		onePost(t, w, attached)
 	}
+}
+
+// TestARequestThatIsRefusedAtOnceLeavesNothing, whatever refuses it: everybody may send any number of them.
+func TestARequestThatIsRefusedAtOnceLeavesNothing(t *testing.T) {
+	w, ask := threeItems()
+	w.kv.Fail(func(op filehosttest.Op, _ string) error {
+		if op != filehosttest.Get {
+			t.Errorf("the store was asked to do %v", op)
+		}
+		return nil
+	})
+	w.mattermost.Refuse(filehost.E(filehost.Forbidden, "No.", nil))
+	_, err := w.Attach(t.Context(), alice, ask)
+	assert.Equal(t, filehost.Forbidden, filehost.KindOf(err))
+	w.mattermost.Refuse(nil)
+	_, err = w.Attach(t.Context(), alice, keyed())
+	assert.Equal(t, filehost.InvalidRequest, filehost.KindOf(err))
+	w.kv.Fail(nil)
+	attached, err := w.Attach(t.Context(), alice, ask)
+	require.NoError(t, err, "the key is free")
+	onePost(t, w, attached)
+}
+
+// TestAUserTakesSoManyKeysADay counts those that are taken, each with an answer to keep.
+func TestAUserTakesSoManyKeysADay(t *testing.T) {
+	const most = 5000
+	w, whole := threeItems()
+	w.Tokens = filehosttest.NewTokens(alice, bob)
+	take := func(userID string, key int) error {
+		ask := keyed("/missing")
+		ask.IdempotencyKey = strconv.Itoa(key)
+		_, err := w.Attach(t.Context(), userID, ask)
+		return err
+	}
+	for key := range most {
+		require.Equal(t, filehost.NotFound, filehost.KindOf(take(alice, key)))
+		w.clock.Advance(time.Second)
+	}
+	require.Equal(t, filehost.NotFound, filehost.KindOf(take(alice, 0)), "a key that is taken")
+	var known *filehost.Error
+	require.ErrorAs(t, take(alice, most), &known)
+	assert.Equal(t, filehost.RateLimited, known.Kind)
+	assert.Equal(t, int64(most), known.Limit)
+	assert.Equal(t, 24*time.Hour-most*time.Second, known.RetryAfter)
+	assert.Len(t, w.kv.Keys(), most)
+	assert.Equal(t, filehost.NotFound, filehost.KindOf(take(bob, 0)))
+	w.clock.Advance(known.RetryAfter)
+	attached, err := w.Attach(t.Context(), alice, whole)
+	require.NoError(t, err)
+	onePost(t, w, attached)
 }
 
 // TestARepeatedRequestGetsItsAnswerWhateverHasChanged revokes everything that the first needed.
