@@ -8,7 +8,6 @@ import (
 	"os"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jonboulle/clockwork"
 	"github.com/mattermost/mattermost/server/public/model"
@@ -34,6 +33,7 @@ type host struct {
 	kv       map[string][]byte
 	kvDown   bool
 	saved    chan map[string]any
+	inForce  func() // called when a configuration has taken its place
 }
 
 func newHost(t *testing.T, settings map[string]any) *host {
@@ -46,7 +46,7 @@ func newHost(t *testing.T, settings map[string]any) *host {
 			for range 2 * pairs {
 				arguments = append(arguments, mock.Anything)
 			}
-			api.On(log, arguments...).Maybe()
+			api.On(log, arguments...).Run(h.logged).Maybe()
 		}
 	}
 	api.On("LoadPluginConfiguration", mock.Anything).Return(func(into any) error {
@@ -84,6 +84,15 @@ func newHost(t *testing.T, settings map[string]any) *host {
 	require.NoError(t, h.OnActivate())
 	t.Cleanup(func() { require.NoError(t, h.OnDeactivate()) })
 	return h
+}
+
+// logged hears from the log what shows nowhere else.
+func (h *host) logged(line mock.Arguments) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.inForce != nil && line.String(0) == "The configuration is in force." {
+		h.inForce()
+	}
 }
 
 func (h *host) change(t *testing.T, settings map[string]any) {
@@ -175,12 +184,12 @@ func TestAStoreThatIsDownAtTheStartIsTriedAgain(t *testing.T) {
 
 	clock := h.clock.(*clockwork.FakeClock)
 	require.NoError(t, clock.BlockUntilContext(t.Context(), 1))
-	failed := h.current.Load()
+	again := make(chan struct{})
 	h.mu.Lock()
-	h.kvDown = false
+	h.kvDown, h.inForce = false, func() { close(again) }
 	h.mu.Unlock()
 	clock.Advance(checkInterval)
-	require.Eventually(t, func() bool { return h.current.Load() != failed }, time.Minute, time.Millisecond)
+	<-again
 	status, _ = h.get(t, "/connection")
 	assert.Equal(t, http.StatusOK, status)
 }
