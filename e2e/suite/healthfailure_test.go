@@ -182,20 +182,20 @@ func TestEveryFailureOfTheTokenEndpointHasItsRemedy(t *testing.T) {
 	tests := map[string]struct {
 		address string
 		more    map[string]any
-		redeem  bool
+		codes   int // of as many users, which the sign-in server is sent
 		status  string
 		remedy  []string
 	}{
-		"down":                     {gone, nil, false, "fail", []string{"The sign-in server (" + gone + "/token) refuses the connection", "“OAuth token URL”"}},
-		"broken":                   {serve(t, page(502, "")), nil, false, "fail", []string{"an error of its own (502)"}},
-		"nothing there":            {serve(t, http.NotFoundHandler()), nil, false, "warn", []string{"seems to have nothing at this address (404)", "“OAuth token URL”"}},
-		"a page":                   {serve(t, page(200, "<html>", "Content-Type", "text/html")), nil, false, "warn", []string{"shows a web page", "“OAuth token URL”"}},
-		"clock an hour behind":     {serve(t, dated(-time.Hour, page(405, ""))), nil, false, "warn", []string{"The clock of the sign-in server", "1 h 0 min behind"}},
-		"no metadata":              {gone, map[string]any{"oauthissuer": serve(t, http.NotFoundHandler()), "oauthtokenurl": "", "oauthauthorizeurl": ""}, false, "fail", []string{"publishes no metadata", "“OAuth issuer”"}},
-		"exchange: nothing there":  {serve(t, asTokenEndpoint(http.NotFoundHandler())), nil, true, "fail", []string{"did not answer the last sign-in as a token endpoint does (status 404)", "“OAuth token URL”"}},
-		"exchange: a page":         {serve(t, asTokenEndpoint(page(200, "<html>", "Content-Type", "text/html"))), nil, true, "fail", []string{"without tokens", "“OAuth token URL”"}},
-		"exchange: too many":       {serve(t, asTokenEndpoint(page(429, ""))), nil, true, "warn", []string{"refuses requests as too many (429)"}},
-		"exchange: a wrong client": {serve(t, asTokenEndpoint(page(401, `{"error":"invalid_client"}`, "Content-Type", "application/json"))), nil, true, "fail", []string{"“OAuth client id” or “OAuth client secret”"}},
+		"down":                     {gone, nil, 0, "fail", []string{"The sign-in server (" + gone + "/token) refuses the connection", "“OAuth token URL”"}},
+		"broken":                   {serve(t, page(502, "")), nil, 0, "fail", []string{"an error of its own (502)"}},
+		"nothing there":            {serve(t, http.NotFoundHandler()), nil, 0, "warn", []string{"seems to have nothing at this address (404)", "“OAuth token URL”"}},
+		"a page":                   {serve(t, page(200, "<html>", "Content-Type", "text/html")), nil, 0, "warn", []string{"shows a web page", "“OAuth token URL”"}},
+		"clock an hour behind":     {serve(t, dated(-time.Hour, page(405, ""))), nil, 0, "warn", []string{"The clock of the sign-in server", "1 h 0 min behind"}},
+		"no metadata":              {gone, map[string]any{"oauthissuer": serve(t, http.NotFoundHandler()), "oauthtokenurl": "", "oauthauthorizeurl": ""}, 0, "fail", []string{"publishes no metadata", "“OAuth issuer”"}},
+		"exchange: nothing there":  {serve(t, asTokenEndpoint(http.NotFoundHandler())), nil, 1, "warn", []string{"did not answer one user's sign-in as a token endpoint does (status 404)", "if others fail as well, correct “OAuth token URL”"}},
+		"exchange: a page":         {serve(t, asTokenEndpoint(page(200, "<html>", "Content-Type", "text/html"))), nil, 2, "fail", []string{"did not answer the last sign-in as a token endpoint does", "without tokens", "“OAuth token URL”"}},
+		"exchange: too many":       {serve(t, asTokenEndpoint(page(429, ""))), nil, 1, "warn", []string{"refuses requests as too many (429)"}},
+		"exchange: a wrong client": {serve(t, asTokenEndpoint(page(401, `{"error":"invalid_client"}`, "Content-Type", "application/json"))), nil, 2, "fail", []string{"“OAuth client id” or “OAuth client secret”"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -204,8 +204,10 @@ func TestEveryFailureOfTheTokenEndpointHasItsRemedy(t *testing.T) {
 				settings[key] = value
 			}
 			configure(t, settings)
-			if test.redeem {
+			if test.codes > 0 {
 				wantCheck(t, "token_endpoint", "pass")
+			}
+			for range test.codes {
 				exchange(t)
 			}
 			wantCheck(t, "token_endpoint", test.status, test.remedy...)
@@ -215,13 +217,19 @@ func TestEveryFailureOfTheTokenEndpointHasItsRemedy(t *testing.T) {
 }
 
 // TestAWrongClientSecretShowsAndClears signs in at the real sign-in server: the check itself sends no
-// secret, but tells at once what a user's sign-in has met.
+// secret, but tells at once what the sign-ins of users have met. What one alone has met may be his own.
 func TestAWrongClientSecretShowsAndClears(t *testing.T) {
 	configure(t, map[string]any{"oauthclientsecret": "not the secret of " + rand.Text()})
 	wantCheck(t, "token_endpoint", "pass")
-	if err := site.Connect(t.Context(), newAccount(t), "bob"); err == nil {
-		t.Error("a wrong secret was good enough")
+	connect := func() {
+		t.Helper()
+		if err := site.Connect(t.Context(), newAccount(t), "bob"); err == nil {
+			t.Error("a wrong secret was good enough")
+		}
 	}
+	connect()
+	wantCheck(t, "token_endpoint", "warn", "refused the plugin's client at one user's sign-in", "if others fail as well, enter “OAuth client id” and “OAuth client secret”")
+	connect()
 	wantCheck(t, "token_endpoint", "fail", "refused “OAuth client id” or “OAuth client secret” at the last sign-in", "enter those of its registration in the plugin's settings")
 	must(t, site.Configure(t.Context(), site.HostSettings()))
 	wantCheck(t, "token_endpoint", "pass")

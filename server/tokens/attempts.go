@@ -101,13 +101,14 @@ func (s *Store) tooManyFailures(wait time.Duration) error {
 // or code. One that got no answer in time may be one that is being slowed down.
 func heldAgainstUs(err error) bool {
 	var answer *tokenError
+	var rested *restedError
 	switch {
-	case err == nil:
+	case err == nil, errors.As(err, &rested):
 		return false
 	case errors.Is(err, context.DeadlineExceeded):
 		return true
 	case errors.As(err, &answer):
-		return answer.Status/100 == 4 && answer.Status != http.StatusTooManyRequests && !clientRefused(err)
+		return answer.Status/100 == 4 && answer.Status != http.StatusTooManyRequests
 	}
 	switch filehost.KindOf(err) {
 	case filehost.HostUnavailable, filehost.Maintenance, filehost.RateLimited, filehost.Internal:

@@ -107,7 +107,6 @@ func TestWhatIsNoFailureOfTheUserIsNotCounted(t *testing.T) {
 	for name, fault := range map[string]http.HandlerFunc{
 		"success":                  nil,
 		"a sign-in server in need": status(503, ""),
-		"a refused plugin":         status(401, `{"error":"invalid_client"}`),
 		"a connection that breaks": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -77,7 +77,7 @@ func (s *Store) checkCallback(callback filehost.Callback, at endpoints) error {
 	if callback.Error != "" {
 		return s.authorizeFailed(callback.Error)
 	}
-	if callback.Code == "" || len(callback.Code) > maxCodeBytes {
+	if !sendable(callback.Code) || len(callback.Code) > maxCodeBytes {
 		return filehost.Invalid("code", s.config.Host.Name+" sent no usable code. Begin again in Mattermost.")
 	}
 	return nil

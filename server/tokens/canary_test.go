@@ -88,7 +88,7 @@ func (w *world) drive(r *report) {
 		_, err = node.Callback(ctx, callback(name, state, code))
 		r.add(err)
 		w.server.set(func(s *signInServer) { s.fault = nil })
-		node.rest.until = time.Time{} // what waits to be confirmed would not outlive the rest
+		node.rest.all.until = time.Time{} // what waits to be confirmed would not outlive the rest
 		credential = w.connect(node, ann)
 	}
 	wrong := callback(bob, state, code)

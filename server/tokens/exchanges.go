@@ -16,9 +16,57 @@ import (
 // sends no grant itself.
 type exchanges struct {
 	mu       sync.Mutex
-	answered bool        // once at least, in the way of a token endpoint (RFC 6749 5)
-	failed   *tokenError // the last failure that says something of the endpoint; nil = there is none, or a success came after
-	at       time.Time   // of failed
+	answered bool    // once at least, in the way of a token endpoint (RFC 6749 5)
+	refused  finding // the plugin's client was; none once an exchange has succeeded
+	odd      finding // anything else that says something of the endpoint; none once it has answered as one
+}
+
+// weight is how much a failure says of the endpoint. A refresh token was given to the plugin by the endpoint itself. A code is
+// what a user's browser has brought: it may have been given to another client, for which Nextcloud says invalid_client, or be
+// text that a filter before the endpoint blocks.
+type weight int
+
+const (
+	oneUsersCodes weight = iota // which tell nothing of others
+	codesOfUsers                // of two at least, with no success in between
+	ownGrant                    // a refresh token
+)
+
+// finding is a failure that says something of the endpoint.
+type finding struct {
+	failed *tokenError // nil = there is none
+	at     time.Time   // when it was met last
+	weight weight
+	userID string // whose code has met it last; "" = a refresh has
+}
+
+// counts tells whether a failure is more than one user's.
+func (f finding) counts() bool { return f.failed != nil && f.weight != oneUsersCodes }
+
+// add takes down a failure that a code of a user has met; "" = that a refresh has. One user's does not replace another that
+// counts.
+func (f *finding) add(failed *tokenError, codeOf string, now time.Time) {
+	same := f.failed != nil && f.failed.Error() == failed.Error()
+	next := finding{failed: failed, at: now, userID: codeOf}
+	switch {
+	case codeOf == "":
+		next.weight = ownGrant
+	case same && !f.counts() && f.userID != codeOf:
+		next.weight = codesOfUsers
+	case same:
+		next.weight = f.weight
+	case f.counts():
+		return
+	}
+	*f = next
+}
+
+// story is what an admin is told by a finding, in short.
+func (f finding) story() string {
+	if f.failed == nil {
+		return ""
+	}
+	return fmt.Sprint(f.counts(), " ", f.failed)
 }
 
 var (
@@ -27,31 +75,45 @@ var (
 	errThrottled  = errors.New("the token endpoint has refused requests as too many")
 )
 
-// noteExchange takes down how an exchange ended: nil = with tokens. It asks for a health check when that tells another story
-// now.
-func (s *Store) noteExchange(failed *tokenError) {
+// noteExchange takes down how an exchange of a user's code ended, or a refresh where codeOf is "": nil = with tokens. It asks
+// for a health check when that tells another story now. It returns what a refusal of the plugin's client weighs by now.
+func (s *Store) noteExchange(failed *tokenError, codeOf string) weight {
 	var spared interface{ SparedFor() time.Duration }
 	if failed != nil && (errors.Is(failed, context.Canceled) || errors.As(failed, &spared)) {
-		return // by us
+		return oneUsersCodes // by us
 	}
-	s.exchanges.mu.Lock()
-	before := s.exchanges.failed
+	e := &s.exchanges
+	e.mu.Lock()
+	before, told := e.refused.counts(), e.refused.story()+e.odd.story()
+	s.addExchange(failed, codeOf)
+	refused, tells := e.refused, e.refused.story()+e.odd.story()
+	e.mu.Unlock()
+	if refused.counts() && !before {
+		s.config.Log.Error(clientRefusedMessage, "host", s.config.Host.ID, "code", refused.failed.Code)
+	}
+	if tells != told {
+		s.config.Changed()
+	}
+	return refused.weight
+}
+
+// addExchange sorts an outcome. The caller holds the lock.
+func (s *Store) addExchange(failed *tokenError, codeOf string) {
+	e, now := &s.exchanges, s.config.Clock.Now()
+	if now.Sub(e.odd.at) >= restTime {
+		e.odd = finding{} // what comes now has nothing to do with it
+	}
+	e.answered = e.answered || failed == nil || failed.Code != ""
 	switch {
 	case failed == nil:
-		s.exchanges.answered, s.exchanges.failed = true, nil
-	case failed.Code == "" || failed.refusesClient() || s.declined(failed):
-		s.exchanges.failed, s.exchanges.at = failed, s.config.Clock.Now()
-	case !before.refusesClient(): // the user's grant is not good any more, and that is all
-		s.exchanges.failed = nil
-	}
-	s.exchanges.answered = s.exchanges.answered || (failed != nil && failed.Code != "")
-	after := s.exchanges.failed
-	s.exchanges.mu.Unlock()
-	if after.refusesClient() && !before.refusesClient() {
-		s.config.Log.Error(clientRefusedMessage, "host", s.config.Host.ID, "code", after.Code)
-	}
-	if (before == nil) != (after == nil) || (before != nil && before.Error() != after.Error()) {
-		s.config.Changed()
+		e.refused, e.odd = finding{}, finding{}
+	case clientRefused(failed):
+		e.odd = finding{}
+		e.refused.add(failed, codeOf, now)
+	case failed.Code == "" || s.declined(failed):
+		e.odd.add(failed, codeOf, now)
+	default: // the user's grant is not good any more, and that is all
+		e.odd = finding{}
 	}
 }
 
@@ -60,21 +122,41 @@ func (s *Store) declined(failed *tokenError) bool {
 	return !slices.Contains(s.provider.profile.deadCode, failed.Code) && !slices.Contains(s.provider.profile.deadRefresh, failed.Code)
 }
 
-// exchangeRemedy is the error of a health check for what the last exchange has shown; nil = nothing that is still worth
-// telling. A refused client is told until an exchange succeeds, anything else for as long as a refusal is heeded.
+// refusedRemedy is the error of a health check for a refused client; nil = it is not. It comes before all others: it is known
+// until an exchange succeeds, and the others may follow from it.
+func (s *Store) refusedRemedy() error {
+	s.exchanges.mu.Lock()
+	refused := s.exchanges.refused
+	s.exchanges.mu.Unlock()
+	if !refused.counts() {
+		return nil
+	}
+	return filehost.E(filehost.NotConfigured, fmt.Sprintf(
+		"the sign-in server (%s) refused “%s” or “%s” at the last sign-in (%s): enter those of its registration in the plugin's settings. New sign-ins are tried again after five minutes, or at once with new settings.",
+		s.provider.server, filehost.LabelOAuthClientID, filehost.LabelOAuthSecret, refused.failed.Code), refused.failed)
+}
+
+// exchangeRemedy is the error of a health check for what the last exchange has shown beside that; nil = nothing that is still
+// worth telling. It is for as long as a refusal is heeded, and for one user's code a warning at most.
 func (s *Store) exchangeRemedy(name, setting string) error {
 	s.exchanges.mu.Lock()
-	failed, recent := s.exchanges.failed, s.config.Clock.Since(s.exchanges.at) < restTime
+	odd, refused := s.exchanges.odd, s.exchanges.refused
 	s.exchanges.mu.Unlock()
+	recent := func(f finding) bool { return f.failed != nil && s.config.Clock.Since(f.at) < restTime }
 	switch {
-	case failed == nil:
-		return nil
-	case failed.refusesClient():
-		return filehost.E(filehost.NotConfigured, fmt.Sprintf(
-			"%s refused “%s” or “%s” at the last sign-in (%s): enter those of its registration in the plugin's settings. New sign-ins are tried again after five minutes, or at once with new settings.",
-			name, filehost.LabelOAuthClientID, filehost.LabelOAuthSecret, failed.Code), failed)
-	case !recent:
-		return nil
+	case recent(odd):
+		return odd.remedy(name, setting)
+	case recent(refused):
+		return &filehost.Degraded{Err: refused.failed, Remedy: fmt.Sprintf(
+			"%s refused the plugin's client at one user's sign-in (%s): if others fail as well, enter “%s” and “%s” of its registration in the plugin's settings; if not, the user's browser has brought a code that was given to another client.",
+			name, refused.failed.Code, filehost.LabelOAuthClientID, filehost.LabelOAuthSecret)}
+	}
+	return nil
+}
+
+func (f finding) remedy(name, setting string) error {
+	failed := f.failed
+	switch {
 	case failed.Status == http.StatusTooManyRequests:
 		return throttledRemedy(name, failed)
 	case failed.Code != "":
@@ -83,20 +165,20 @@ func (s *Store) exchangeRemedy(name, setting string) error {
 	case failed.Status >= http.StatusInternalServerError:
 		return &filehost.Degraded{Err: failed, Remedy: fmt.Sprintf(
 			"%s answered the last sign-in with an error of its own (%d): look into its log.", name, failed.Status)}
-	case failed.Status != 0 || errors.Is(failed, errUnreadable):
-		return filehost.E(filehost.HostUnavailable, fmt.Sprintf(
-			"%s did not answer the last sign-in as a token endpoint does (%s): correct “%s” in the plugin's settings.", name, failed.seen(), setting), failed)
+	case failed.Status == 0 && !errors.Is(failed, errUnreadable):
+		return &filehost.Degraded{Err: failed, Remedy: name + " gave no answer to the last sign-in: look at its load and its log, and at the firewall or proxy in between."}
+	case !f.counts():
+		return &filehost.Degraded{Err: failed, Remedy: fmt.Sprintf(
+			"%s did not answer one user's sign-in as a token endpoint does (%s): if others fail as well, correct “%s” in the plugin's settings; if not, look into the log of the filter or proxy in between.", name, failed.seen(), setting)}
 	}
-	return &filehost.Degraded{Err: failed, Remedy: name + " gave no answer to the last sign-in: look at its load and its log, and at the firewall or proxy in between."}
+	return filehost.E(filehost.HostUnavailable, fmt.Sprintf(
+		"%s did not answer the last sign-in as a token endpoint does (%s): correct “%s” in the plugin's settings.", name, failed.seen(), setting), failed)
 }
 
 func throttledRemedy(name string, cause error) error {
 	return &filehost.Degraded{Err: fmt.Errorf("%w: %w", errThrottled, cause), Remedy: name +
 		" refuses requests as too many (429), so that sign-ins wait: let it accept the Mattermost server's address without a limit (Nextcloud: the app “Brute-force settings”)."}
 }
-
-// refusesClient tells whether it is the plugin that the server does not accept; nil = no failure.
-func (e *tokenError) refusesClient() bool { return e != nil && clientRefused(e) }
 
 // seen says in an admin's words what came instead of tokens.
 func (e *tokenError) seen() string {

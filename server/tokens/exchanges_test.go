@@ -124,7 +124,7 @@ func TestARefusedClientIsToldAtOnceAndUntilAnExchangeSucceeds(t *testing.T) {
 	w.server.set(func(s *signInServer) {
 		s.fault = onExchange(page(400, "application/json", `{"error":"invalid_request"}`))
 	})
-	node.noteExchange(&tokenError{Status: 400, Code: "invalid_request"})
+	node.noteExchange(&tokenError{Status: 400, Code: "invalid_request"}, "")
 	status, _ = told(t, node)
 	require.Equal(t, filehost.Fail, status, "some servers look at the grant first, so that this clears nothing")
 

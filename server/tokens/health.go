@@ -56,17 +56,6 @@ func (s *Store) checkTokenEndpoint(ctx context.Context) error {
 		filehost.CheckClock(name, last.header, s.config.Clock.Now()))
 }
 
-// refusedRemedy comes before all others: it is known, and the others may follow from it.
-func (s *Store) refusedRemedy() error {
-	s.exchanges.mu.Lock()
-	refused := s.exchanges.failed.refusesClient()
-	s.exchanges.mu.Unlock()
-	if !refused {
-		return nil
-	}
-	return s.exchangeRemedy("the sign-in server ("+s.provider.server+")", "")
-}
-
 // tokenSetting is the label of the setting that the token endpoint's address follows from.
 func (s *Store) tokenSetting() string {
 	switch {

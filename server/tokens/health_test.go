@@ -14,6 +14,8 @@ import (
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/outbound"
 )
 
+var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
@@ -75,7 +77,6 @@ func TestASignInServerThatCannotBeReachedHasTheRemediesOfTheWayOut(t *testing.T)
 	secure.Config.ErrorLog = quiet()
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
-	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	for remedy, allowed := range map[string][]netip.Prefix{
 		"has the address 127.0.0.1, which is not public":            nil,
 		"The certificate of the sign-in server (https://127.0.0.1:": loopback,
@@ -90,7 +91,7 @@ func TestASignInServerThatCannotBeReachedHasTheRemediesOfTheWayOut(t *testing.T)
 
 func TestASignInServerThatIsDownIsSparedAndTheCheckSaysWhenItIsBack(t *testing.T) {
 	w := newWorld(t)
-	client, err := outbound.New(outbound.Config{AllowHTTP: true, Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	client, err := outbound.New(outbound.Config{AllowHTTP: true, Allowed: loopback})
 	require.NoError(t, err)
 	t.Cleanup(client.CloseIdleConnections)
 	node := w.node(func(c *Config) { c.Client = client })

@@ -19,29 +19,54 @@ const (
 
 // rest remembers why the token endpoint is left alone, and until when. New settings begin without one.
 type rest struct {
-	mu     sync.Mutex
+	mu    sync.Mutex
+	all   respite
+	codes respite // from codes only: the grants of who is connected may be good all the same
+}
+
+type respite struct {
 	until  time.Time
 	reason *tokenError
 }
 
-// resting returns the error that the token endpoint would probably give again, or nil when it may be asked.
-func (s *Store) resting() *tokenError {
+// restedError is the failure of a request that was not sent: the endpoint would probably fail it like the last.
+type restedError struct{ reason *tokenError }
+
+// Error implements error.
+func (e *restedError) Error() string { return "left alone after: " + e.reason.Error() }
+
+// Unwrap gives the last failure to errors.Is and errors.As.
+func (e *restedError) Unwrap() error { return e.reason }
+
+// resting returns an error while the token endpoint is left alone, nil when it may be asked. codeOf is whose code it would be
+// sent; "" = a refresh token.
+func (s *Store) resting(codeOf string) error {
 	s.rest.mu.Lock()
 	defer s.rest.mu.Unlock()
-	if s.config.Clock.Now().Before(s.rest.until) {
-		return s.rest.reason
+	now := s.config.Clock.Now()
+	switch {
+	case now.Before(s.rest.all.until):
+		return &restedError{s.rest.all.reason}
+	case codeOf != "" && now.Before(s.rest.codes.until):
+		return &restedError{s.rest.codes.reason}
 	}
 	return nil
 }
 
-// restAfter begins a rest if the failure calls for one.
-func (s *Store) restAfter(failed *tokenError) {
-	if !clientRefused(failed) && failed.Status != http.StatusTooManyRequests {
-		return
-	}
+// restAfter begins a rest if the failure calls for one, and ends that from codes after a success (nil). weight is that of a
+// refusal of the client: one user's codes give nobody a rest, and those of several leave refreshes alone.
+func (s *Store) restAfter(failed *tokenError, weight weight) {
 	s.rest.mu.Lock()
 	defer s.rest.mu.Unlock()
-	s.rest.until, s.rest.reason = s.config.Clock.Now().Add(restTime), failed
+	begun := respite{s.config.Clock.Now().Add(restTime), failed}
+	switch {
+	case failed == nil:
+		s.rest.codes = respite{}
+	case failed.Status == http.StatusTooManyRequests, clientRefused(failed) && weight == ownGrant:
+		s.rest.all = begun
+	case clientRefused(failed) && weight == codesOfUsers:
+		s.rest.codes = begun
+	}
 }
 
 // throttled tells whether the token endpoint has refused the plugin for asking too often, as the error for the caller.

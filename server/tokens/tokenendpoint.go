@@ -73,21 +73,22 @@ type issued struct {
 
 // redeem exchanges a code (RFC 6749 4.1.3, RFC 7636 4.5). It makes one request.
 func (s *Store) redeem(ctx context.Context, at endpoints, begun signIn, code string) (issued, error) {
-	return s.askTokens(ctx, func(ctx context.Context) (*oauth2.Token, error) {
+	return s.askTokens(filehost.ForUser(ctx, begun.UserID), begun.UserID, func(ctx context.Context) (*oauth2.Token, error) {
 		return s.client(at, begun.RedirectURI).Exchange(ctx, code, oauth2.VerifierOption(begun.Verifier))
 	})
 }
 
 // spend exchanges a refresh token (RFC 6749 6). It makes one request.
 func (s *Store) spend(ctx context.Context, at endpoints, refreshToken filehost.Secret) (issued, error) {
-	return s.askTokens(ctx, func(ctx context.Context) (*oauth2.Token, error) {
+	return s.askTokens(ctx, "", func(ctx context.Context) (*oauth2.Token, error) {
 		return s.client(at, "").TokenSource(ctx, &oauth2.Token{RefreshToken: refreshToken.Reveal()}).Token()
 	})
 }
 
-func (s *Store) askTokens(ctx context.Context, call func(context.Context) (*oauth2.Token, error)) (issued, error) {
-	if reason := s.resting(); reason != nil {
-		return issued{}, reason
+// askTokens makes a call with a user's code, or with a refresh token where codeOf is "".
+func (s *Store) askTokens(ctx context.Context, codeOf string, call func(context.Context) (*oauth2.Token, error)) (issued, error) {
+	if err := s.resting(codeOf); err != nil {
+		return issued{}, err
 	}
 	ctx, cancel := s.withTimeout(ctx, exchangeLimit)
 	defer cancel()
@@ -95,11 +96,11 @@ func (s *Store) askTokens(ctx context.Context, call func(context.Context) (*oaut
 	var failed *tokenError
 	switch {
 	case err != nil:
-		failed = s.tokenCallFailed(ctx, err)
+		failed = tokenCallFailed(ctx, err)
 	case !strings.EqualFold(token.Type(), string(filehost.Bearer)) || !sendable(token.AccessToken):
 		failed = &tokenError{Err: fmt.Errorf("%w: the token is not one that can be used as a bearer token", errUnreadable)}
 	}
-	s.noteExchange(failed)
+	s.restAfter(failed, s.noteExchange(failed, codeOf))
 	if failed != nil {
 		return issued{}, failed
 	}
@@ -118,7 +119,7 @@ func (s *Store) askTokens(ctx context.Context, call func(context.Context) (*oaut
 }
 
 // tokenCallFailed strips a library's error, which holds the whole answer, to what may be known of it.
-func (s *Store) tokenCallFailed(ctx context.Context, err error) *tokenError {
+func tokenCallFailed(ctx context.Context, err error) *tokenError {
 	var answer *oauth2.RetrieveError
 	var transport *url.Error
 	switch {
@@ -129,7 +130,6 @@ func (s *Store) tokenCallFailed(ctx context.Context, err error) *tokenError {
 		if judged && slices.Contains(tokenErrorCodes, answer.ErrorCode) {
 			failed.Code = answer.ErrorCode
 		}
-		s.restAfter(failed)
 		return failed
 	case errors.As(err, &transport):
 		return &tokenError{Err: callFailed(ctx, err)}
@@ -204,14 +204,14 @@ func usableUntil(received time.Time, lifetime time.Duration) time.Time {
 	return received.Add(lifetime - min(expiryMargin, lifetime/2)).UTC()
 }
 
-// sendable tells whether a token fits into a header (RFC 6749 A.12).
-func sendable(token string) bool {
-	for i := range len(token) {
-		if token[i] < ' ' || token[i] > '~' {
+// sendable tells whether a token, or a code, is what the standard lets it be, so that it fits into a header (RFC 6749 A.11, A.12).
+func sendable(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
 			return false
 		}
 	}
-	return token != ""
+	return text != ""
 }
 
 // revoke revokes a token as well as it can (RFC 7009 2.1).
