@@ -2,8 +2,10 @@ package stack
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/api"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/rest"
@@ -27,7 +29,8 @@ type NodeConfig struct {
 // healthy there. Down stops it.
 func (s *Stack) AddNode(ctx context.Context, cfg NodeConfig) (*Node, error) {
 	site := s.site
-	site.Dir = fmt.Sprintf("%s-%d", s.site.Dir, len(s.nodes)+2)
+	s.added++
+	site.Dir = fmt.Sprintf("%s-%d", s.site.Dir, s.added+1)
 	site.Settings = cfg.Settings
 	if err := s.Mattermost.saved(&site.Saved); err != nil {
 		return nil, err
@@ -48,6 +51,31 @@ func (s *Stack) AddNode(ctx context.Context, cfg NodeConfig) (*Node, error) {
 		return nil, err
 	}
 	return node, pluginReady(ctx, node.Mattermost)
+}
+
+// StopNode stops a node before Down does.
+func (s *Stack) StopNode(node *Node) error {
+	s.nodes = slices.DeleteFunc(s.nodes, func(n *Node) bool { return n == node })
+	return node.Stop()
+}
+
+// OnAllNodes does as the admin on every node what the nodes of a cluster would tell each other.
+func (s *Stack) OnAllNodes(do func(admin *rest.Client) error) error {
+	err := do(s.Admin.Client)
+	for _, node := range s.nodes {
+		err = errors.Join(err, do(rest.New(node.URL, s.Admin.Token)))
+	}
+	return err
+}
+
+// ForgetOnOtherNodes empties the caches of all nodes but the first. In a cluster the first would tell them what has
+// changed, such as who is in a channel.
+func (s *Stack) ForgetOnOtherNodes(ctx context.Context) error {
+	var err error
+	for _, node := range s.nodes {
+		err = errors.Join(err, rest.New(node.URL, s.Admin.Token).Post(ctx, "/api/v4/caches/invalidate", nil, nil))
+	}
+	return err
 }
 
 // Plugin is the plugin's API on this node as the account, held to its contract; nil is nobody.

@@ -90,6 +90,7 @@ type Stack struct {
 	site     siteConfig
 	subpath  string
 	nodes    []*Node
+	added    int // nodes so far, those that were stopped included
 	settings map[string]any
 	clientID string
 	secret   string
@@ -304,11 +305,7 @@ func (s *Stack) Configure(ctx context.Context, changed map[string]any) error {
 	}
 	maps.Copy(s.settings, changed)
 	patch := map[string]any{"PluginSettings": map[string]any{"Plugins": map[string]any{PluginID: s.settings}}}
-	err := s.Admin.Put(ctx, "/api/v4/config/patch", patch, nil)
-	for _, node := range s.nodes {
-		err = errors.Join(err, rest.New(node.URL, s.Admin.Token).Put(ctx, "/api/v4/config/patch", patch, nil))
-	}
-	return err
+	return s.OnAllNodes(func(admin *rest.Client) error { return admin.Put(ctx, "/api/v4/config/patch", patch, nil) })
 }
 
 // pluginReady waits until the plugin runs on a server and finds itself healthy.

@@ -19,6 +19,7 @@ func TestSlowSourceAndTheFileStore(t *testing.T) {
 		"ServiceSettings": {"SiteURL": ""},
 	}})
 	must(t, err)
+	t.Cleanup(func() { must(t, site.StopNode(node)) })
 	// More than one part of S3. The last bytes come one by one, five a second.
 	const size, slow = 8 << 20, 75
 	path := addFile(t, sample.Pattern(size))

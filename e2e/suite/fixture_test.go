@@ -50,6 +50,7 @@ func newChannel(t *testing.T, members ...*stack.Account) string {
 	for _, member := range members {
 		must(t, site.Admin.JoinChannel(t.Context(), id, member))
 	}
+	must(t, site.ForgetOnOtherNodes(t.Context()))
 	return id
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/hosts"
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/rest"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/stack"
 )
 
@@ -310,12 +311,21 @@ func TestAStoreThatIsDown(t *testing.T) {
 	wantCheck(t, "kv_store", "pass")
 }
 
+// switchPlugin disables or enables the plugin on all nodes.
+func switchPlugin(t *testing.T, action string) {
+	t.Helper()
+	must(t, site.OnAllNodes(func(admin *rest.Client) error {
+		return admin.Post(t.Context(), "/api/v4/plugins/"+stack.PluginID+"/"+action, nil, nil)
+	}))
+}
+
 // TestALostKeyWarns changes the key while the plugin is off, so that nobody keeps the former one.
 func TestALostKeyWarns(t *testing.T) {
 	former := rand.Text() + rand.Text()
 	configure(t, map[string]any{"encryptionkey": former})
 	wantCheck(t, "key", "pass")
-	must(t, site.Admin.Post(t.Context(), "/api/v4/plugins/"+stack.PluginID+"/disable", nil, nil))
+	// Another node that runs on with the former key would keep it.
+	switchPlugin(t, "disable")
 	eventually(t, "the plugin is off", func() bool {
 		type status struct {
 			ID    string `json:"plugin_id"`
@@ -327,7 +337,7 @@ func TestALostKeyWarns(t *testing.T) {
 		return slices.ContainsFunc(statuses, func(s status) bool { return s.ID == stack.PluginID && s.State == notRunning })
 	})
 	must(t, site.Configure(t.Context(), map[string]any{"encryptionkey": rand.Text() + rand.Text(), "previousencryptionkey": ""}))
-	must(t, site.Admin.Post(t.Context(), "/api/v4/plugins/"+stack.PluginID+"/enable", nil, nil))
+	switchPlugin(t, "enable")
 	eventually(t, "the plugin runs again", func() bool {
 		_, err := site.Plugin(site.User).Connection(t.Context())
 		return err == nil

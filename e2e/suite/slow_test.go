@@ -15,6 +15,7 @@ func TestSlowSource(t *testing.T) {
 	// The default is 300 seconds. Without a Site URL, no copy takes the way through the first node.
 	node, err := site.AddNode(t.Context(), stack.NodeConfig{Settings: stack.Settings{"ServiceSettings": {"ReadTimeout": 12, "SiteURL": ""}}})
 	must(t, err)
+	t.Cleanup(func() { must(t, site.StopNode(node)) })
 	path := addFile(t, sample.Pattern(sample.PartSize))
 	defer site.Host.Fault(hosts.Fault{User: "alice", Path: path, End: hosts.Trickle})()
 	before := posted(t, site.ChannelID)
