@@ -123,6 +123,45 @@ func TestAnAttemptIsNotForgotten(t *testing.T) {
 	onePost(t, w, attached)
 }
 
+// TestALatePostThatIsNotWhole comes after a call that had waited for it and failed: it is replaced when it lacks a file, and
+// stays deleted when it was deleted.
+func TestALatePostThatIsNotWhole(t *testing.T) {
+	for _, deleted := range []bool{false, true} {
+		w, ask, carry := heldPost(t)
+		w.mattermost.Refuse(filehost.E(filehost.Timeout, "Slow.", nil))
+		_, err := w.Attach(t.Context(), alice, ask)
+		assert.Equal(t, filehost.Timeout, filehost.KindOf(err))
+		w.mattermost.Refuse(nil)
+		if deleted {
+			carry(2)
+			w.mattermost.DeletePost("post0")
+		} else {
+			carry(1)
+		}
+		attached, err := insist(t, w, w.Service, ask)
+		if deleted {
+			assert.Equal(t, filehost.NotFound, filehost.KindOf(err))
+			assert.Empty(t, w.mattermost.Posts())
+			continue
+		}
+		require.NoError(t, err)
+		onePost(t, w, attached)
+	}
+}
+
+// TestAPostThatIsRefusedIsAnAnswer for good, at once.
+func TestAPostThatIsRefusedIsAnAnswer(t *testing.T) {
+	w, ask := threeItems()
+	cause := filehost.E(filehost.Forbidden, "Another plugin says no.", nil)
+	w.mattermost.FailPosts(cause)
+	_, err := w.Attach(t.Context(), alice, ask)
+	require.ErrorIs(t, err, cause)
+	w.mattermost.FailPosts(nil)
+	_, err = w.Attach(t.Context(), alice, ask)
+	assert.Equal(t, describe(cause), describe(err))
+	assert.Empty(t, w.mattermost.Posts())
+}
+
 // TestADeletedPostDoesNotComeBack lets a process die at each of its calls and deletes the post, if there is one by then,
 // before the request is repeated.
 func TestADeletedPostDoesNotComeBack(t *testing.T) {
