@@ -188,8 +188,8 @@ type Mattermost interface {
 	MayAttach(ctx context.Context, userID, channelID, rootID string) error
 	// Limits returns the limits in force.
 	Limits(ctx context.Context) (Limits, error)
-	// Upload streams a file into the file store. It holds a constant amount of memory. When Content fails or ends early, no
-	// file info is left behind that can be attached.
+	// Upload streams a file into the file store. It holds a constant amount of memory. When Content fails or ends early it
+	// fails; what may then be left behind of the file has an id that nobody is told.
 	Upload(ctx context.Context, upload Upload) (FileInfo, error)
 	// Files tells what is known of files, in the order of their ids. It may read a replica that lags behind.
 	Files(ctx context.Context, fileIDs []string) ([]FileInfo, error)
