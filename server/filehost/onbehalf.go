@@ -4,8 +4,8 @@ import "context"
 
 type userKey struct{}
 
-// ForUser marks calls whose content a user has chosen, such as the folder that is listed: their failures may be of what he
-// asks for, and no fault of the server's.
+// ForUser marks calls whose content a user has chosen, such as the folder that is listed: their failures may be of what
+// he asks for, and no fault of the server's.
 func ForUser(ctx context.Context, userID string) context.Context {
 	return context.WithValue(ctx, userKey{}, userID)
 }

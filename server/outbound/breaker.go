@@ -40,10 +40,11 @@ func (e *SparedError) Unwrap() error { return e.Err }
 // SparedFor returns Wait. A package that must not know this one finds the error by this method.
 func (e *SparedError) SparedFor() time.Duration { return e.Wait }
 
-// breakers keeps one breaker per origin in front of the transport, so that a server that is down costs nobody a time-out
-// after the first few. It counts what a server does to everybody: giving no answer, and the errors of a broken server. One
-// user can make a server do that to him, by a folder on a storage that hangs; so what he meets alone spares it for nobody,
-// unless there is not even a connection. The body of an answer is not watched: it may be one user's broken file.
+// breakers keeps one breaker per origin in front of the transport, so that a server that is down costs nobody a
+// time-out after the first few. It counts what a server does to everybody: giving no answer, and the errors of a broken
+// server. One user can make a server do that to him, by a folder on a storage that hangs; so what he meets alone spares
+// it for nobody, unless there is not even a connection. The body of an answer is not watched: it may be one user's
+// broken file.
 type breakers struct {
 	next     *http.Transport
 	mu       sync.Mutex

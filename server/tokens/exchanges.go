@@ -12,8 +12,8 @@ import (
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
 
-// exchanges is what the real exchanges at the token endpoint have shown under these settings. The health check tells it: it
-// sends no grant itself.
+// exchanges is what the real exchanges at the token endpoint have shown under these settings. The health check tells
+// it: it sends no grant itself.
 type exchanges struct {
 	mu       sync.Mutex
 	answered bool    // once at least, in the way of a token endpoint (RFC 6749 5)
@@ -21,9 +21,9 @@ type exchanges struct {
 	odd      finding // anything else that says something of the endpoint; none once it has answered as one
 }
 
-// weight is how much a failure says of the endpoint. A refresh token was given to the plugin by the endpoint itself. A code is
-// what a user's browser has brought: it may have been given to another client, for which Nextcloud says invalid_client, or be
-// text that a filter before the endpoint blocks.
+// weight is how much a failure says of the endpoint. A refresh token was given to the plugin by the endpoint itself. A
+// code is what a user's browser has brought: it may have been given to another client, for which Nextcloud says
+// invalid_client, or be text that a filter before the endpoint blocks.
 type weight int
 
 const (
@@ -43,8 +43,8 @@ type finding struct {
 // counts tells whether a failure is more than one user's.
 func (f finding) counts() bool { return f.failed != nil && f.weight != oneUsersCodes }
 
-// add takes down a failure that a code of a user has met; "" = that a refresh has. One user's does not replace another that
-// counts.
+// add takes down a failure that a code of a user has met; "" = that a refresh has. One user's does not replace another
+// that counts.
 func (f *finding) add(failed *tokenError, codeOf string, now time.Time) {
 	same := f.failed != nil && f.failed.Error() == failed.Error()
 	next := finding{failed: failed, at: now, userID: codeOf}
@@ -75,8 +75,9 @@ var (
 	errThrottled  = errors.New("the token endpoint has refused requests as too many")
 )
 
-// noteExchange takes down how an exchange of a user's code ended, or a refresh where codeOf is "": nil = with tokens. It asks
-// for a health check when that tells another story now. It returns what a refusal of the plugin's client weighs by now.
+// noteExchange takes down how an exchange of a user's code ended, or a refresh where codeOf is "": nil = with tokens.
+// It asks for a health check when that tells another story now. It returns what a refusal of the plugin's client weighs
+// by now.
 func (s *Store) noteExchange(failed *tokenError, codeOf string) weight {
 	var spared interface{ SparedFor() time.Duration }
 	if failed != nil && (errors.Is(failed, context.Canceled) || errors.As(failed, &spared)) {
@@ -122,8 +123,8 @@ func (s *Store) declined(failed *tokenError) bool {
 	return !slices.Contains(s.provider.profile.deadCode, failed.Code) && !slices.Contains(s.provider.profile.deadRefresh, failed.Code)
 }
 
-// refusedRemedy is the error of a health check for a refused client; nil = it is not. It comes before all others: it is known
-// until an exchange succeeds, and the others may follow from it.
+// refusedRemedy is the error of a health check for a refused client; nil = it is not. It comes before all others: it is
+// known until an exchange succeeds, and the others may follow from it.
 func (s *Store) refusedRemedy() error {
 	s.exchanges.mu.Lock()
 	refused := s.exchanges.refused
@@ -136,8 +137,8 @@ func (s *Store) refusedRemedy() error {
 		s.provider.server, filehost.LabelOAuthClientID, filehost.LabelOAuthSecret, refused.failed.Code), refused.failed)
 }
 
-// exchangeRemedy is the error of a health check for what the last exchange has shown beside that; nil = nothing that is still
-// worth telling. It is for as long as a refusal is heeded, and for one user's code a warning at most.
+// exchangeRemedy is the error of a health check for what the last exchange has shown beside that; nil = nothing that is
+// still worth telling. It is for as long as a refusal is heeded, and for one user's code a warning at most.
 func (s *Store) exchangeRemedy(name, setting string) error {
 	s.exchanges.mu.Lock()
 	odd, refused := s.exchanges.odd, s.exchanges.refused

@@ -38,8 +38,8 @@ func (e *restedError) Error() string { return "left alone after: " + e.reason.Er
 // Unwrap gives the last failure to errors.Is and errors.As.
 func (e *restedError) Unwrap() error { return e.reason }
 
-// resting returns an error while the token endpoint is left alone, nil when it may be asked. codeOf is whose code it would be
-// sent; "" = a refresh token.
+// resting returns an error while the token endpoint is left alone, nil when it may be asked. codeOf is whose code it
+// would be sent; "" = a refresh token.
 func (s *Store) resting(codeOf string) error {
 	s.rest.mu.Lock()
 	defer s.rest.mu.Unlock()
@@ -53,8 +53,8 @@ func (s *Store) resting(codeOf string) error {
 	return nil
 }
 
-// restAfter begins a rest if the failure calls for one, and ends that from codes after a success (nil). weight is that of a
-// refusal of the client: one user's codes give nobody a rest, and those of several leave refreshes alone.
+// restAfter begins a rest if the failure calls for one, and ends that from codes after a success (nil). weight is that
+// of a refusal of the client: one user's codes give nobody a rest, and those of several leave refreshes alone.
 func (s *Store) restAfter(failed *tokenError, weight weight) {
 	s.rest.mu.Lock()
 	defer s.rest.mu.Unlock()
