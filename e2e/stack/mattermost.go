@@ -127,6 +127,7 @@ func serverEnv(cfg siteConfig, socket string) []string {
 		"ANNOUNCEMENTSETTINGS_ADMINNOTICESENABLED":   "false",
 		"ANNOUNCEMENTSETTINGS_USERNOTICESENABLED":    "false",
 		"TEAMSETTINGS_ENABLEOPENSERVER":              "true",
+		"TEAMSETTINGS_MAXUSERSPERTEAM":               "1000",
 	}
 	maps.Copy(settings, fileSettings(cfg))
 	env := make([]string, 0, len(settings))
