@@ -82,7 +82,7 @@ func connected(t *testing.T, answer func(http.ResponseWriter)) (*host, *pluginte
 	api.On("CreateSession", mock.Anything).Return(&model.Session{Id: "upload", Token: "token"}, nil)
 	api.On("RevokeSession", "upload").Return(nil)
 	api.On("CreatePost", mock.Anything).Return(&model.Post{Id: "post1", UserId: user, ChannelId: channel, FileIds: []string{"file1"}}, nil)
-	config := siteAt("https://chat.example.com")
+	config := siteAt("https://127.0.0.1:1")
 	config.ServiceSettings.ListenAddress = model.NewPointer(server.Listener.Addr().String())
 	config.FileSettings = model.FileSettings{EnableFileAttachments: model.NewPointer(true), MaxFileSize: model.NewPointer[int64](1 << 20)}
 	config.ServiceSettings.ReadTimeout, config.ServiceSettings.WriteTimeout = model.NewPointer(300), model.NewPointer(300)

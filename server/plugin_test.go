@@ -59,7 +59,7 @@ func newHost(t *testing.T, settings map[string]any) *host {
 		h.saved <- settings
 		return nil
 	}).Maybe()
-	api.On("GetConfig").Return(&model.Config{ServiceSettings: model.ServiceSettings{SiteURL: model.NewPointer("https://chat.example.com/")}})
+	api.On("GetConfig").Return(&model.Config{ServiceSettings: model.ServiceSettings{SiteURL: model.NewPointer("https://127.0.0.1:1/")}})
 	api.On("GetServerVersion").Return("11.1.0")
 	api.On("GetDiagnosticId").Return("diagnostic").Maybe()
 	api.On("GetUser", user).Return(&model.User{Id: user}, nil).Maybe()

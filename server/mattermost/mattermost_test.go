@@ -171,7 +171,7 @@ func newSite(t *testing.T, start func(*httptest.Server)) *site {
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
 	start(s.Server)
 	t.Cleanup(s.Close)
-	s.settings = model.ServiceSettings{SiteURL: model.NewPointer("http://chat.invalid/team/"), ListenAddress: model.NewPointer(s.Listener.Addr().String())}
+	s.settings = model.ServiceSettings{SiteURL: model.NewPointer("http://127.0.0.1:1/team/"), ListenAddress: model.NewPointer(s.Listener.Addr().String())}
 	s.api.On("GetConfig").Return(func() *model.Config { return &model.Config{ServiceSettings: s.settings, FileSettings: s.files} })
 	s.api.On("GetDiagnosticId").Return(diagnosticID)
 	s.api.On("CreateSession", mock.Anything).Return(&model.Session{Id: "session", Token: "token"}, nil)
@@ -208,7 +208,7 @@ func TestAnUploadGoesToTheServersOwnRouteUnderASessionThatIsRevoked(t *testing.T
 	assert.Equal(t, []byte("hello"), s.received)
 	r := s.requests[0]
 	assert.Equal(t, "/team/api/v4/files", r.URL.Path)
-	assert.Equal(t, "chat.invalid", r.Host)
+	assert.Equal(t, "127.0.0.1:1", r.Host)
 	assert.Equal(t, "a b&c.txt", r.URL.Query().Get("filename"))
 	assert.Equal(t, channel, r.URL.Query().Get("channel_id"))
 	assert.Equal(t, int64(5), r.ContentLength)
@@ -235,7 +235,7 @@ func TestTLSIsVerifiedForTheSitesNameWithTheServersOwnCertificate(t *testing.T) 
 	require.NoError(t, os.WriteFile(certificate, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o600))
 	s.settings.ConnectionSecurity = model.NewPointer(model.ConnSecurityTLS)
 
-	s.settings.SiteURL = model.NewPointer("https://example.com") // a name of the test server's certificate
+	s.settings.SiteURL = model.NewPointer("https://127.0.0.1:1") // its name is in the certificate of the test server
 	_, err := s.upload(t, strings.NewReader("hello"), 5)
 	require.Error(t, err, "an unknown authority")
 
@@ -243,7 +243,7 @@ func TestTLSIsVerifiedForTheSitesNameWithTheServersOwnCertificate(t *testing.T) 
 	_, err = s.upload(t, strings.NewReader("hello"), 5)
 	require.NoError(t, err)
 
-	s.settings.SiteURL = model.NewPointer("https://other.invalid")
+	s.settings.SiteURL = model.NewPointer("https://127.0.0.2:1")
 	_, err = s.upload(t, strings.NewReader("hello"), 5)
 	require.Error(t, err, "another name")
 }
