@@ -22,7 +22,7 @@ const inSettings = " in the plugin's settings"
 
 // Remedy says what is wrong with the way to a server and what an admin can do about it, in one or two sentences: name is
 // the server's with its address, setting the label of the setting that holds the address. "" = the way is not to blame. A
-// package that must not know this one finds the error by this method.
+// package that must not know this one asks filehost.WayRemedy.
 func (e *UnreachableError) Remedy(name, setting string) string {
 	setting = filehost.Quote(setting)
 	return cmp.Or(e.addressRemedy(name, setting), e.nameRemedy(setting), e.certificateRemedy(name, setting),

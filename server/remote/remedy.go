@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"errors"
 	"fmt"
 	"mime"
 	"net/http"
@@ -17,19 +16,14 @@ const correctAddress = "correct “" + filehost.LabelHostURL + "” in the plugi
 // remedy says what is wrong and what an administrator can do about it, after a check has failed with err.
 func (c *Client) remedy(err error, last lastAnswer) string {
 	name := c.addressed()
-	var unreachable interface {
-		Remedy(name, setting string) string
-	}
-	if errors.As(err, &unreachable) {
-		if remedy := unreachable.Remedy(name, filehost.LabelHostURL); remedy != "" {
-			return remedy
-		}
+	if remedy := filehost.WayRemedy(err, name, filehost.LabelHostURL); remedy != "" {
+		return remedy
 	}
 	switch kind := filehost.KindOf(err); {
 	case kind == filehost.Maintenance:
 		return inMaintenance(name)
 	case kind == filehost.Timeout:
-		return name + " does not answer in time: check that it is switched on and not overloaded, and that no firewall or proxy holds the connection back."
+		return filehost.SilentRemedy(name)
 	case last.status == 0:
 		return name + " gives no answer that can be read: look into its log, and at the proxy in between."
 	case last.status == http.StatusOK || last.status == http.StatusMultiStatus:
@@ -47,15 +41,15 @@ func (c *Client) statusRemedy(name string, last lastAnswer) string {
 	case status == http.StatusBadRequest && last.asked.Scheme == "http":
 		return fmt.Sprintf("%s takes no plain HTTP (%d), probably because it wants TLS: let “%s” in the plugin's settings begin with https://.", name, status, filehost.LabelHostURL)
 	case status == http.StatusProxyAuthRequired:
-		return fmt.Sprintf("A proxy between Mattermost and %s wants a sign-in (%d); the plugin signs in at none: let the Mattermost server's machine reach the host without it.", name, status)
+		return filehost.ProxyRemedy(name, "host", status)
 	case status == http.StatusTooManyRequests:
-		return fmt.Sprintf("%s refuses requests as too many (%d): let it accept the Mattermost server's address without a limit (Nextcloud: the app “Brute-force settings”).", name, status)
+		return fmt.Sprintf("%s refuses requests as too many (%d): let it "+filehost.AcceptAddress, name, status)
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		return fmt.Sprintf("%s refuses to show %s (%d), which it should show everybody: look for an access rule, or a proxy that signs people in, and let the Mattermost server's requests through.", name, path, status)
 	case status == http.StatusServiceUnavailable:
 		return fmt.Sprintf("%s is out of service at the moment (%d), and does not say that it is in maintenance: look at the host, and at the proxy before it.", name, status)
 	case status/100 == 5:
-		return fmt.Sprintf("%s answers with an error of its own (%d): look into its log, and that of the proxy before it.", name, status)
+		return filehost.BrokenRemedy(name, status)
 	case c.profile.statusPath != "":
 		return fmt.Sprintf("%s has no %s (%d), which a host of its kind has: %s to what opens the host in a browser, with its subpath but nothing after it, or choose another “%s”.",
 			name, path, status, correctAddress, filehost.LabelHostKind)

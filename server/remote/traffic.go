@@ -85,7 +85,7 @@ func (t *traffic) remedy(name string) string {
 			remedies = append(remedies, fmt.Sprintf("Users' requests to %s in the last %d minutes: %d of %d ", name, trafficMinutes, count, sum.sent)+format)
 		}
 	}
-	add(sum.limited, "were refused as too many (429). Let the host accept the Mattermost server's address without a limit (Nextcloud: the app “Brute-force settings”).")
+	add(sum.limited, "were refused as too many (429). Let the host "+filehost.AcceptAddress)
 	add(sum.stalled, "were given up because no byte came for a while. Look at the load, the storage and the proxy of the host; “"+
 		filehost.LabelStallSeconds+"” in the plugin's settings says how long.")
 	add(sum.spared, "were held back for some seconds each, because those before failed in a row without an answer or with an error of the host (500, 502, 504). Look into the host's log.")

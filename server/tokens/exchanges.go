@@ -178,7 +178,7 @@ func (f finding) remedy(name, setting string) error {
 
 func throttledRemedy(name string, cause error) error {
 	return &filehost.Degraded{Err: fmt.Errorf("%w: %w", errThrottled, cause), Remedy: name +
-		" refuses requests as too many (429), so that sign-ins wait: let it accept the Mattermost server's address without a limit (Nextcloud: the app “Brute-force settings”)."}
+		" refuses requests as too many (429), so that sign-ins wait: let it " + filehost.AcceptAddress}
 }
 
 // seen says in an admin's words what came instead of tokens.

@@ -112,9 +112,9 @@ func (s *Store) answerRemedy(name, setting string, last knocked) error {
 	case status == http.StatusServiceUnavailable && last.header.Get("X-Nextcloud-Maintenance-Mode") == "1":
 		return filehost.E(filehost.Maintenance, name+" is in maintenance: wait until it ends, or end it there.", seen)
 	case status >= http.StatusInternalServerError && status != http.StatusNotImplemented:
-		return filehost.E(filehost.HostUnavailable, fmt.Sprintf("%s answers with an error of its own (%d): look into its log, and that of the proxy before it.", name, status), seen)
+		return filehost.E(filehost.HostUnavailable, filehost.BrokenRemedy(name, status), seen)
 	case status == http.StatusProxyAuthRequired:
-		return filehost.E(filehost.HostUnavailable, fmt.Sprintf("A proxy between Mattermost and %s wants a sign-in (%d); the plugin signs in at none: let the Mattermost server's machine reach the server without it.", name, status), seen)
+		return filehost.E(filehost.HostUnavailable, filehost.ProxyRemedy(name, "server", status), seen)
 	case status/100 == 3:
 		return warn("redirects (%d) to %s, and redirects are not followed.", status, last.location)
 	case status == http.StatusNotFound, status == http.StatusGone:
@@ -136,15 +136,13 @@ func withoutQuery(address string) string {
 
 // endpointRemedy is the error for a server that gave no answer.
 func (s *Store) endpointRemedy(name, setting string, cause error) error {
-	message := name + " gives no answer that can be read: check “" + setting + "” in the plugin's settings, that the server runs, and its log."
-	var unreachable interface {
-		Remedy(name, setting string) string
-	}
+	message := filehost.WayRemedy(cause, name, setting)
 	switch {
-	case errors.As(cause, &unreachable) && unreachable.Remedy(name, setting) != "":
-		message = unreachable.Remedy(name, setting)
+	case message != "":
 	case errors.Is(cause, context.DeadlineExceeded):
-		message = name + " does not answer in time: check that it is switched on and not overloaded, and that no firewall or proxy holds the connection back."
+		message = filehost.SilentRemedy(name)
+	default:
+		message = name + " gives no answer that can be read: check “" + setting + "” in the plugin's settings, that the server runs, and its log."
 	}
 	return filehost.E(filehost.HostUnavailable, message, cause)
 }
@@ -163,7 +161,7 @@ func (s *Store) discoveryRemedy(cause error) error {
 	case errors.Is(cause, errNotMetadata):
 		return filehost.E(filehost.HostUnavailable, name+" answers with something else than its metadata, such as a web page: "+correct+", or let the Mattermost server's requests through without it.", cause)
 	case errors.As(cause, &status) && status/100 == 5:
-		return filehost.E(filehost.HostUnavailable, fmt.Sprintf("%s answers with an error of its own (%d): look into its log, and that of the proxy before it.", name, int(status)), cause)
+		return filehost.E(filehost.HostUnavailable, filehost.BrokenRemedy(name, int(status)), cause)
 	case errors.As(cause, &status):
 		return filehost.E(filehost.HostUnavailable, fmt.Sprintf("%s does not show its metadata (%d): %s, or let the Mattermost server's requests through.", name, int(status), correct), cause)
 	}

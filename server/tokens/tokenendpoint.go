@@ -162,13 +162,7 @@ type wordless struct {
 }
 
 func newWordless(err error) *wordless {
-	var unreachable interface {
-		Remedy(name, setting string) string
-	}
-	if errors.As(err, &unreachable) {
-		return &wordless{unreachable.Remedy}
-	}
-	return &wordless{func(string, string) string { return "" }}
+	return &wordless{func(name, setting string) string { return filehost.WayRemedy(err, name, setting) }}
 }
 
 // Error implements error.
