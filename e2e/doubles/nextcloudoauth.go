@@ -43,14 +43,9 @@ func (n *Nextcloud) loginFlow(w http.ResponseWriter, r *http.Request) {
 
 // token is the token endpoint. Every refusal counts as a try to guess.
 func (n *Nextcloud) token(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodPost {
-		w.WriteHeader(http.StatusMethodNotAllowed)
+	kind, ok := n.tokenRequest(w, r)
+	if !ok {
 		return
-	}
-	n.counters.TokenRequests.Add(1)
-	kind := r.PostFormValue("grant_type")
-	if kind == "refresh_token" {
-		n.counters.Refreshes.Add(1)
 	}
 	if n.exchanges.closed() {
 		w.Header().Set("Content-Type", "text/html; charset=UTF-8")

@@ -128,14 +128,9 @@ func (o *OwnCloud) authorize(w http.ResponseWriter, r *http.Request) {
 
 // token is the token endpoint.
 func (o *OwnCloud) token(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodPost {
-		w.WriteHeader(http.StatusMethodNotAllowed)
+	kind, ok := o.tokenRequest(w, r)
+	if !ok {
 		return
-	}
-	o.counters.TokenRequests.Add(1)
-	kind := r.PostFormValue("grant_type")
-	if kind == "refresh_token" {
-		o.counters.Refreshes.Add(1)
 	}
 	issued, user, problem := o.exchange(r, kind)
 	if problem != nil {

@@ -172,6 +172,21 @@ func (s *server) isDisabled(user string) bool {
 	return s.disabled[user]
 }
 
+// tokenRequest counts a request to the token endpoint and gives its grant_type. A method that no client of one uses is
+// answered, and ok is false.
+func (s *server) tokenRequest(w http.ResponseWriter, r *http.Request) (grantType string, ok bool) {
+	if r.Method != http.MethodPost {
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return "", false
+	}
+	s.counters.TokenRequests.Add(1)
+	grantType = r.PostFormValue("grant_type")
+	if grantType == "refresh_token" {
+		s.counters.Refreshes.Add(1)
+	}
+	return grantType, true
+}
+
 func (s *server) passwordMatches(name, password string) bool {
 	user, ok := s.users[name]
 	return ok && sameSecret(password, user.Password)
