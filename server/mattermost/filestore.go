@@ -14,8 +14,8 @@ import (
 // storeTime is how long the server's file store gives the writing of one file, and the setting that says so; zero where
 // it has no such limit. That time runs while the bytes arrive, so that it bounds how slow a source may be.
 func (s *Server) storeTime() (limit time.Duration, setting string) {
-	config := s.API.GetConfig()
-	if config == nil || value(config.FileSettings.DriverName) != model.ImageDriverS3 {
+	config, err := s.config()
+	if err != nil || value(config.FileSettings.DriverName) != model.ImageDriverS3 {
 		return 0, ""
 	}
 	limit = time.Duration(value(config.FileSettings.AmazonS3RequestTimeoutMilliseconds)) * time.Millisecond
