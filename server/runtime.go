@@ -199,7 +199,7 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, ciph
 	server := mattermost.New(mattermost.Config{API: p.server.Load(), AllowUnscanned: c.AllowUnscanned, Clock: p.clock})
 	store, err := tokens.New(tokens.Config{
 		Host:        c.Host,
-		Method:      tokens.Method(c.SignIn),
+		Methods:     c.Methods,
 		OAuth:       newOAuth(c.OAuth),
 		RedirectURI: redirectURI(c),
 		AllowHTTP:   c.AllowHTTP,
@@ -208,16 +208,13 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, ciph
 		Client:      signInClient,
 		Account:     host.Account,
 		Revoke:      host.Revoker(),
-		Bot: func(ctx context.Context, userID string) (bool, error) {
-			user, err := server.User(ctx, userID)
-			return user.Bot, err
-		},
-		Changed:  func() { recheck(filehost.CheckTokenEndpoint) },
-		Pending:  p.pending,
-		Lifetime: p.lifetime,
-		Node:     p.run.ID(),
-		Clock:    p.clock,
-		Log:      p.log,
+		Identify:    server.Identity,
+		Changed:     func() { recheck(filehost.CheckTokenEndpoint) },
+		Pending:     p.pending,
+		Lifetime:    p.lifetime,
+		Node:        p.run.ID(),
+		Clock:       p.clock,
+		Log:         p.log,
 	})
 	if err != nil {
 		return nil, nil, errors.Wrap(err, "tokens")
@@ -225,7 +222,7 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, ciph
 	return filehost.New(filehost.Config{
 		Host:        c.Host,
 		Settings:    c.Settings,
-		Password:    c.SignIn == config.SignInPassword,
+		Methods:     c.Methods,
 		NoReturn:    c.SiteURL == nil,
 		Tokens:      store,
 		Connections: store,

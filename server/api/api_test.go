@@ -58,6 +58,7 @@ func newWorld(t *testing.T) *world {
 		Monitor: filehost.NewMonitor(clock, slog.New(slog.DiscardHandler), time.Second),
 		Service: filehost.New(filehost.Config{
 			Host:     filehost.Host{ID: filehost.DefaultHostID, Name: "Cloud", Kind: "webdav", BaseURL: &url.URL{Scheme: "https", Host: "cloud.example.com"}},
+			Methods:  []filehost.Method{filehost.MethodOAuth},
 			Settings: filehost.Settings{MaxCopyBytes: 1 << 20, MaxFiles: 10, CopiesPerNode: 2, CopiesPerUser: 1},
 			Tokens:   w.tokens, Connections: w.tokens, Remote: w.remote, Mattermost: w.mattermost, Sealer: filehosttest.Sealer{},
 			KV: filehosttest.NewKV(clock), Clock: clock, Claims: filehost.NewClaims(filehosttest.Process{Name: "run"}),
@@ -408,7 +409,7 @@ func TestHealthHasThreeDepths(t *testing.T) {
 	w := newWorld(t)
 	w.runtime.Monitor.SetFailed("host", "Check the address.")
 	assert.JSONEq(t, `{"status":"fail"}`, w.call(t, "", http.MethodGet, "/health", "").Body.String())
-	assert.JSONEq(t, `{"status":"fail","connection":{"state":"connected","host":{"id":"default","name":"Cloud","kind":"webdav"},"method":"oauth","account":"account","grant":"password"}}`,
+	assert.JSONEq(t, `{"status":"fail","connection":{"state":"connected","host":{"id":"default","name":"Cloud","kind":"webdav"},"method":"oauth","methods":["oauth"],"automatic":false,"account":"account","grant":"password"}}`,
 		w.call(t, alice, http.MethodGet, "/health", "").Body.String())
 	recorder := w.call(t, admin, http.MethodGet, "/health", "")
 	assert.Equal(t, "application/health+json; charset=utf-8", recorder.Header().Get("Content-Type"))

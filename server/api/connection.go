@@ -8,13 +8,35 @@ import (
 )
 
 type connectionBody struct {
-	State    filehost.ConnectionState `json:"state"`
-	Host     hostBody                 `json:"host"`
-	Method   string                   `json:"method"`
-	Account  string                   `json:"account,omitempty"`
-	Grant    string                   `json:"grant,omitempty"`
-	Since    *time.Time               `json:"since,omitempty"`
-	LastUsed *time.Time               `json:"last_used,omitempty"`
+	State     filehost.ConnectionState `json:"state"`
+	Host      hostBody                 `json:"host"`
+	Method    filehost.Method          `json:"method"`
+	Methods   []filehost.Method        `json:"methods"`
+	Automatic bool                     `json:"automatic"`
+	Account   string                   `json:"account,omitempty"`
+	Grant     string                   `json:"grant,omitempty"`
+	Since     *time.Time               `json:"since,omitempty"`
+	LastUsed  *time.Time               `json:"last_used,omitempty"`
+	Refused   *refusedBody             `json:"refused,omitempty"`
+	Pending   *pendingBody             `json:"pending,omitempty"`
+}
+
+type refusedBody struct {
+	Method filehost.Method `json:"method"`
+	Reason string          `json:"reason"`
+}
+
+type pendingBody struct {
+	Account     string     `json:"account"`
+	DisplayName string     `json:"display_name,omitempty"`
+	Email       string     `json:"email,omitempty"`
+	ExpiresAt   *time.Time `json:"expires_at"`
+}
+
+type begunBody struct {
+	AuthorizeURL string     `json:"authorize_url,omitempty"`
+	LoginURL     string     `json:"login_url,omitempty"`
+	ExpiresAt    *time.Time `json:"expires_at,omitempty"`
 }
 
 type hostBody struct {
@@ -27,6 +49,8 @@ type connectBody struct {
 	Username *string          `json:"username"`
 	Password *filehost.Secret `json:"password"`
 	Confirm  *string          `json:"confirm"`
+	Method   *filehost.Method `json:"method"`
+	Accept   *bool            `json:"accept"`
 	Host     string           `json:"host"`
 }
 
@@ -56,11 +80,15 @@ func connectionOf(r *request, service *filehost.Service) (response, error) {
 
 func newConnection(service *filehost.Service, connection filehost.Connection) connectionBody {
 	body := connectionBody{
-		State: connection.State, Host: hostBody{service.Host.ID, service.Host.Name, service.Host.Kind}, Method: "oauth",
+		State: connection.State, Host: hostBody{service.Host.ID, service.Host.Name, service.Host.Kind},
+		Method: connection.Methods[0], Methods: connection.Methods, Automatic: connection.Methods[0].Automatic(),
 		Account: connection.Account, Grant: connection.Grant, Since: moment(connection.Since), LastUsed: moment(connection.LastUsed),
 	}
-	if service.Password {
-		body.Method = "password"
+	if refused := connection.Refused; refused != nil {
+		body.Refused = &refusedBody{refused.Method, refused.Reason}
+	}
+	if pending := connection.Pending; pending != nil {
+		body.Pending = &pendingBody{pending.Account, pending.DisplayName, pending.Email, moment(pending.ExpiresAt)}
 	}
 	return body
 }
@@ -80,23 +108,21 @@ func (h *Handler) connect(r *request) (response, error) {
 		return response{}, err
 	}
 	service, err := r.serviceFor(body.Host)
+	if err == nil {
+		err = body.check()
+	}
 	if err != nil {
 		return response{}, err
 	}
-	byPassword := body.Username != nil || body.Password != nil
 	switch {
-	case byPassword && body.Confirm != nil:
-		return response{}, filehost.Invalid("confirm", "Send either a user name and password, or a code to confirm.")
-	case byPassword && body.Username == nil:
-		return response{}, filehost.Invalid("username", "username is missing.")
-	case byPassword && body.Password == nil:
-		return response{}, filehost.Invalid("password", "password is missing.")
-	case byPassword:
+	case body.Username != nil:
 		err = service.ConnectWithPassword(r.ctx, r.userID, *body.Username, *body.Password)
 	case body.Confirm != nil:
 		err = service.Confirm(r.ctx, r.userID, *body.Confirm)
+	case body.Accept != nil:
+		err = service.Accept(r.ctx, r.userID, *body.Accept)
 	default:
-		return authorize(r, service)
+		return begin(r, service, body.Method)
 	}
 	if err != nil {
 		return response{}, err
@@ -104,11 +130,44 @@ func (h *Handler) connect(r *request) (response, error) {
 	return connectionOf(r, service)
 }
 
-func authorize(r *request, service *filehost.Service) (response, error) {
-	authorizeURL, err := service.Authorize(r.ctx, r.userID)
-	return response{status: http.StatusOK, body: struct {
-		AuthorizeURL string `json:"authorize_url"`
-	}{authorizeURL}}, err
+// check refuses a body that asks for several things at once, or for a half of one.
+func (b connectBody) check() error {
+	byPassword := b.Username != nil || b.Password != nil
+	asked := ""
+	for _, field := range []struct {
+		name  string
+		there bool
+	}{{"password", byPassword}, {"confirm", b.Confirm != nil}, {"accept", b.Accept != nil}, {"method", b.Method != nil}} {
+		switch {
+		case field.there && asked != "":
+			return filehost.Invalid(field.name, "Send either "+asked+" or "+field.name+".")
+		case field.there:
+			asked = field.name
+		}
+	}
+	switch {
+	case byPassword && b.Username == nil:
+		return filehost.Invalid("username", "username is missing.")
+	case byPassword && b.Password == nil:
+		return filehost.Invalid("password", "password is missing.")
+	}
+	return nil
+}
+
+// begin begins to connect by a method, or by the best one.
+func begin(r *request, service *filehost.Service, method *filehost.Method) (response, error) {
+	var chosen filehost.Method
+	if method != nil {
+		chosen = *method
+	}
+	begun, err := service.Begin(r.ctx, r.userID, chosen)
+	if err != nil {
+		return response{}, err
+	}
+	if begun.Connected {
+		return connectionOf(r, service)
+	}
+	return response{status: http.StatusOK, body: begunBody{begun.AuthorizeURL, begun.LoginURL, moment(begun.ExpiresAt)}}, nil
 }
 
 // disconnect serves DELETE /connection.

@@ -166,6 +166,9 @@ func TestConnectionByBody(t *testing.T) {
 		`{"username":"u","password":"right","confirm":"c"}`: "invalid_request",
 		`{"username":"u","password":"right"}`:               "unsupported",
 		`{"user_id":"x"}`:                                   "invalid_request",
+		`{"method":"magic"}`:                                "unsupported",
+		`{"method":"oauth","accept":true}`:                  "invalid_request",
+		`{"accept":true}`:                                   "not_found",
 	} {
 		assert.Equal(t, want, failureOf(t, w.call(t, bob, http.MethodPost, "/connection", body)).Code, body)
 	}
@@ -173,7 +176,7 @@ func TestConnectionByBody(t *testing.T) {
 	assert.Equal(t, http.StatusNoContent, w.call(t, bob, http.MethodDelete, "/connection", "").Code)
 	assert.Contains(t, w.call(t, bob, http.MethodGet, "/connection", "").Body.String(), `"state":"not_connected"`)
 
-	w.runtime.Service.Password = true
+	w.runtime.Service.Methods = []filehost.Method{filehost.MethodPassword}
 	assert.Equal(t, "invalid_request", failureOf(t, w.call(t, bob, http.MethodPost, "/connection", `{"username":"u","password":"wrong"}`)).Code)
 	assert.Contains(t, w.call(t, bob, http.MethodPost, "/connection", `{"username":"u","password":"right"}`).Body.String(), `"method":"password"`)
 	assert.Equal(t, "unsupported", failureOf(t, w.call(t, bob, http.MethodPost, "/connection", `{}`)).Code)
@@ -235,7 +238,7 @@ func TestAHostileNameIsEscapedOnEveryPage(t *testing.T) {
 func TestSecretsOfARequestNeverReachTheLog(t *testing.T) {
 	w := newWorld(t)
 	const canary = "canary-7f3a"
-	w.runtime.Service.Password = true
+	w.runtime.Service.Methods = []filehost.Method{filehost.MethodPassword}
 	w.call(t, bob, http.MethodPost, "/connection", `{"username":"u","password":"`+canary+`"}`)
 	w.call(t, bob, http.MethodPost, "/connection", `{"username":"u","password":5,"x":"`+canary+`"}`)
 	w.call(t, bob, http.MethodPost, "/connection", `{"confirm":"`+canary+`"}`)

@@ -17,12 +17,6 @@ import (
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
 
-// The sign-in methods.
-const (
-	SignInOAuth    = "oauth"
-	SignInPassword = "password"
-)
-
 // Kinds are the kinds of host that can be chosen. The value tells whether such a host is a sign-in server itself, so that
 // its addresses need not be entered.
 type Kinds map[string]bool
@@ -39,6 +33,20 @@ type Raw struct {
 	AllowedAddresses      string
 	AllowHTTP             bool
 	SignIn                string
+	SignInFallbacks       string
+	AutomaticFor          string
+	SubjectClaim          string
+	SubjectService        string
+	AssertionAudience     string
+	ExchangeSubject       string
+	ExchangeActorToken    filehost.Secret
+	ExchangeConnectorID   string
+	ExchangeAudience      string
+	ExchangeResource      string
+	ServiceAccountUser    string
+	ServiceAccountSecret  filehost.Secret
+	ServiceAccountWrites  bool
+	LoginFlowAnyEmail     bool
 	OAuthClientID         string
 	OAuthClientSecret     filehost.Secret
 	OAuthIssuer           string
@@ -62,9 +70,11 @@ type Config struct {
 	CA               []byte // PEM; nil = the system's
 	AllowedAddresses []netip.Prefix
 	AllowHTTP        bool
-	SignIn           string
-	OAuth            OAuth
-	Key              filehost.Secret // empty: the plugin makes one
+	Methods          []filehost.Method // how people connect: the best first; only the first may be automatic
+	OAuth            OAuth             // of the methods that need a sign-in server
+	AnyEmail         bool              // a login flow may end with an account of another address than the user's
+	Automatic        Automatic         // of the automatic methods
+	Key              filehost.Secret   // empty: the plugin makes one
 	PreviousKey      filehost.Secret
 	Settings         filehost.Settings
 	StallAfter       time.Duration
@@ -72,7 +82,53 @@ type Config struct {
 	SiteURL          *url.URL // nil when it isn't set
 }
 
-// OAuth is the registration at the sign-in server; empty with SignInPassword. Empty addresses are derived from the kind
+// Automatic is how users get access without an act of theirs; empty where they don't.
+type Automatic struct {
+	For            []string // "everyone", "team:NAME" or "group:NAME"
+	Subject        Subject
+	Exchange       Exchange       // MethodTokenExchange
+	ServiceAccount ServiceAccount // MethodServiceAccount; MethodAppToken: the account that makes the tokens
+}
+
+// Subject says as whom a user is named to a sign-in server, or to the host.
+type Subject struct {
+	Claim    string // SubjectAuthData and so on
+	Service  string // the single sign-on that vouches for it; "" with SubjectUserID
+	Audience string // of assertions; "" = the issuer, or else the token endpoint
+}
+
+// What a subject can be taken from.
+const (
+	SubjectAuthData = "auth_data" // the id at the single sign-on
+	SubjectUserID   = "user_id"   // Mattermost's own, which the sign-in server links with an account
+	SubjectEmail    = "email"
+	SubjectUsername = "username"
+)
+
+// Exchange is what a token exchange asks for (RFC 8693 2.1).
+type Exchange struct {
+	Subject     string // ExchangeJWT and so on
+	ActorToken  filehost.Secret
+	ConnectorID string // Dex's
+	Audience    []string
+	Resource    []string
+}
+
+// What a token exchange sends as its subject token.
+const (
+	ExchangeJWT           = "jwt"             // the plugin's own, as urn:ietf:params:oauth:token-type:jwt
+	ExchangeIDToken       = "id_token"        // the same, as urn:ietf:params:oauth:token-type:id_token
+	ExchangeZitadelUserID = "zitadel_user_id" // the subject itself
+)
+
+// ServiceAccount is one account of the host for many users.
+type ServiceAccount struct {
+	User   string // "" = the secret is a bearer token
+	Secret filehost.Secret
+	Writes bool
+}
+
+// OAuth is the registration at the sign-in server; empty where no method needs one. Empty addresses are derived from the kind
 // of host or read from the issuer's metadata.
 type OAuth struct {
 	ClientID      string
@@ -105,7 +161,8 @@ func (p Problems) Error() string {
 
 // Defaults are the settings' defaults, the same as plugin.json's; an older configuration lacks newer settings.
 func Defaults() Raw {
-	return Raw{HostName: "File host", HostKind: "nextcloud", SignIn: SignInOAuth, MaxCopyMB: 1024, MaxFiles: 10, CopiesPerNode: 8, CopiesPerUser: 2, StallSeconds: 30}
+	return Raw{HostName: "File host", HostKind: "nextcloud", SignIn: string(filehost.MethodOAuth), SubjectClaim: SubjectUserID, ExchangeSubject: ExchangeJWT,
+		MaxCopyMB: 1024, MaxFiles: 10, CopiesPerNode: 8, CopiesPerUser: 2, StallSeconds: 30}
 }
 
 // New reads and validates the settings. siteURL is ServiceSettings.SiteURL. The error is always of type Problems.
@@ -117,7 +174,8 @@ func New(settings map[string]any, siteURL string, kinds Kinds) (Config, error) {
 		CA:               v.certificates(raw.HostCA),
 		AllowedAddresses: v.prefixes(raw.AllowedAddresses),
 		AllowHTTP:        raw.AllowHTTP,
-		SignIn:           v.oneOf("SignIn", raw.SignIn, []string{SignInOAuth, SignInPassword}),
+		Methods:          v.methods(raw),
+		AnyEmail:         raw.LoginFlowAnyEmail,
 		Key:              v.key("EncryptionKey", raw.EncryptionKey),
 		PreviousKey:      v.key("PreviousEncryptionKey", raw.PreviousEncryptionKey),
 		Settings: filehost.Settings{
@@ -130,8 +188,11 @@ func New(settings map[string]any, siteURL string, kinds Kinds) (Config, error) {
 		AllowUnscanned: raw.AllowUnscannedCopies,
 		SiteURL:        v.site(siteURL),
 	}
-	if config.SignIn == SignInOAuth {
-		config.OAuth = v.oauth(raw)
+	if slices.ContainsFunc(config.Methods, signsIn) {
+		config.OAuth = v.oauth(raw, config.Methods)
+	}
+	if config.Methods[0].Automatic() {
+		config.Automatic = v.automatic(raw, config.Methods[0])
 	}
 	if len(v.problems) > 0 {
 		return Config{}, v.problems
@@ -271,7 +332,7 @@ func (v *validator) prefixes(raw string) []netip.Prefix {
 	return prefixes
 }
 
-func (v *validator) oauth(raw Raw) OAuth {
+func (v *validator) oauth(raw Raw, methods []filehost.Method) OAuth {
 	oauth := OAuth{
 		ClientID:      strings.TrimSpace(raw.OAuthClientID),
 		ClientSecret:  raw.OAuthClientSecret,
@@ -284,8 +345,14 @@ func (v *validator) oauth(raw Raw) OAuth {
 	if oauth.ClientID == "" {
 		v.fail("OAuthClientID", "enter the client id from the file host's or sign-in server's registration.")
 	}
-	signsIn, known := v.kinds[raw.HostKind]
-	if known && !signsIn && oauth.Issuer == "" && (oauth.AuthorizeURL == "" || oauth.TokenURL == "") {
+	knownServer, known := v.kinds[raw.HostKind]
+	switch {
+	case oauth.Issuer != "":
+	case methods[0] == filehost.MethodTokenExchange || methods[0] == filehost.MethodJWTBearer:
+		if oauth.TokenURL == "" {
+			v.fail("OAuthIssuer", "enter the issuer of the sign-in server, or “%s”.", filehost.LabelOAuthTokenURL)
+		}
+	case known && !knownServer && (oauth.AuthorizeURL == "" || oauth.TokenURL == ""):
 		v.fail("OAuthIssuer", "enter the issuer, or both “%s” and “%s”: this kind of host has no known ones.", filehost.LabelOAuthAuthorize, filehost.LabelOAuthTokenURL)
 	}
 	return oauth

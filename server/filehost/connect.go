@@ -1,27 +1,77 @@
 package filehost
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
-// Connection tells the state of the user's access to the host.
+// Connection tells the state of the user's access to the host, and how he can get it.
 func (s *Service) Connection(ctx context.Context, userID string) (Connection, error) {
-	return s.Connections.Connection(ctx, userID)
+	connection, err := s.Connections.Connection(ctx, userID)
+	if err != nil {
+		return Connection{}, err
+	}
+	user, err := s.Mattermost.User(ctx, userID)
+	connection.Methods = s.methodsOf(user, connection.Refused)
+	return connection, err
 }
 
-// Authorize begins a sign-in on the host's own page and returns the address to send the browser to. Bots have no
-// browser: they are refused.
-func (s *Service) Authorize(ctx context.Context, userID string) (string, error) {
-	user, err := s.person(ctx, userID)
-	switch {
-	case err != nil:
-		return "", err
-	case user.Bot:
-		return "", E(Unsupported, "A bot can't sign in on a web page; connect it with a user name and an app password.", nil)
-	case s.Password:
-		return "", &Error{Kind: Unsupported, Field: "username", Message: s.Host.Name + " is connected with a user name and an app password."}
-	case s.NoReturn:
-		return "", s.noReturn()
+// methodsOf are the ways that a user has to connect, the best first. Bots have no browser and no identity that a sign-in
+// server would know. A method that has refused the user comes last: he may try it again.
+func (s *Service) methodsOf(user User, refused *Refusal) []Method {
+	if user.Bot {
+		return []Method{MethodPassword}
 	}
-	return s.Connections.Authorize(ctx, userID)
+	methods := slices.Clone(s.Methods)
+	if refused != nil {
+		methods = slices.DeleteFunc(methods, func(m Method) bool { return m == refused.Method })
+		methods = append(methods, refused.Method)
+	}
+	return methods
+}
+
+// Begin begins to connect a user by a method that he has; "" = the best one. A password is handed to
+// ConnectWithPassword instead.
+func (s *Service) Begin(ctx context.Context, userID string, method Method) (Begun, error) {
+	user, err := s.person(ctx, userID)
+	if err != nil {
+		return Begun{}, err
+	}
+	connection, err := s.Connections.Connection(ctx, userID)
+	if err != nil {
+		return Begun{}, err
+	}
+	methods := s.methodsOf(user, connection.Refused)
+	if method == "" {
+		method = methods[0]
+	}
+	switch {
+	case user.Bot && method != MethodPassword:
+		return Begun{}, E(Unsupported, "A bot can't sign in; connect it with a user name and an app password.", nil)
+	case !slices.Contains(methods, method):
+		return Begun{}, &Error{Kind: Unsupported, Field: "method", Message: s.Host.Name + " is not connected that way."}
+	}
+	switch method {
+	case MethodPassword:
+		return Begun{}, &Error{Kind: Unsupported, Field: "username", Message: s.Host.Name + " is connected with a user name and an app password."}
+	case MethodLoginFlow:
+		return s.Connections.BeginLoginFlow(ctx, userID)
+	case MethodOAuth:
+		if s.NoReturn {
+			return Begun{}, s.noReturn()
+		}
+		authorizeURL, err := s.Connections.Authorize(ctx, userID)
+		return Begun{AuthorizeURL: authorizeURL}, err
+	}
+	return Begun{Connected: true}, s.changed(userID, s.Connections.ConnectAutomatically(ctx, userID))
+}
+
+// Accept connects the account that waits for the user's word, or lets it go.
+func (s *Service) Accept(ctx context.Context, userID string, accept bool) error {
+	if _, err := s.person(ctx, userID); err != nil {
+		return err
+	}
+	return s.changed(userID, s.Connections.Accept(ctx, userID, accept))
 }
 
 // noReturn is the error of a sign-in that could not come back to Mattermost.
@@ -29,14 +79,14 @@ func (s *Service) noReturn() *Error {
 	return E(NotConfigured, "Nobody can sign in at "+s.Host.Name+": set the Site URL of Mattermost (System Console, Environment, Web Server), which sign-ins come back to.", nil)
 }
 
-// ConnectWithPassword connects with an app password: where the admin has chosen that method, and bots always.
+// ConnectWithPassword connects with an app password: where the admin has chosen that method, too, and bots always.
 func (s *Service) ConnectWithPassword(ctx context.Context, userID, username string, password Secret) error {
 	user, err := s.person(ctx, userID)
 	switch {
 	case err != nil:
 		return err
-	case !s.Password && !user.Bot:
-		return &Error{Kind: Unsupported, Field: "password", Message: s.Host.Name + " is connected by signing in on its own page, not with a password."}
+	case !user.Bot && !slices.Contains(s.Methods, MethodPassword):
+		return &Error{Kind: Unsupported, Field: "password", Message: s.Host.Name + " is not connected with a password."}
 	}
 	return s.changed(userID, s.Connections.ConnectWithPassword(ctx, userID, username, password))
 }

@@ -12,20 +12,20 @@ import (
 func TestWhoMayConnectHow(t *testing.T) {
 	for name, test := range map[string]struct {
 		user                string
-		method              bool // the sign-in method is the app password
+		method              filehost.Method
 		byOAuth, byPassword filehost.Kind
 	}{
-		"a person by OAuth":            {bob, false, ok, filehost.Unsupported},
-		"a person by app password":     {bob, true, filehost.Unsupported, ok},
-		"a bot, whatever the method":   {"bot", false, filehost.Unsupported, ok},
-		"a deactivated user, never":    {"gone", false, filehost.Forbidden, filehost.Forbidden},
-		"an unknown user, never":       {"nobody", true, filehost.NotFound, filehost.NotFound},
-		"a bot by app password method": {"bot", true, filehost.Unsupported, ok},
+		"a person by OAuth":            {bob, filehost.MethodOAuth, ok, filehost.Unsupported},
+		"a person by app password":     {bob, filehost.MethodPassword, filehost.Unsupported, ok},
+		"a bot, whatever the method":   {"bot", filehost.MethodOAuth, filehost.Unsupported, ok},
+		"a deactivated user, never":    {"gone", filehost.MethodOAuth, filehost.Forbidden, filehost.Forbidden},
+		"an unknown user, never":       {"nobody", filehost.MethodPassword, filehost.NotFound, filehost.NotFound},
+		"a bot by app password method": {"bot", filehost.MethodPassword, filehost.Unsupported, ok},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()
-			w.Password = test.method
-			_, err := w.Authorize(t.Context(), test.user)
+			w.Methods = []filehost.Method{test.method}
+			_, err := w.Begin(t.Context(), test.user, "")
 			assert.Equal(t, test.byOAuth, kindOf(err))
 			err = w.ConnectWithPassword(t.Context(), test.user, "user", filehost.NewSecret("right"))
 			assert.Equal(t, test.byPassword, kindOf(err))
@@ -33,11 +33,77 @@ func TestWhoMayConnectHow(t *testing.T) {
 	}
 }
 
+func TestTheWaysThatAUserHas(t *testing.T) {
+	exchange, oauth, password := filehost.MethodTokenExchange, filehost.MethodOAuth, filehost.MethodPassword
+	refusal := &filehost.Refusal{Method: exchange, Reason: "You have no account there."}
+	for name, test := range map[string]struct {
+		user    string
+		refused *filehost.Refusal
+		want    []filehost.Method
+	}{
+		"a person":                     {bob, nil, []filehost.Method{exchange, oauth, password}},
+		"a person who was refused":     {bob, refusal, []filehost.Method{oauth, password, exchange}},
+		"a bot has only its password":  {"bot", nil, []filehost.Method{password}},
+		"a bot that nobody refuses it": {"bot", refusal, []filehost.Method{password}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			w.Methods = []filehost.Method{exchange, oauth, password}
+			if test.refused != nil {
+				w.tokens.Refuse(test.user, *test.refused)
+			}
+			connection, err := w.Connection(t.Context(), test.user)
+			require.NoError(t, err)
+			assert.Equal(t, test.want, connection.Methods)
+			assert.Equal(t, test.refused, connection.Refused)
+		})
+	}
+}
+
+func TestConnectingBeginsByTheBestMethodOrTheOneChosen(t *testing.T) {
+	w := newWorld()
+	w.Methods = []filehost.Method{filehost.MethodTokenExchange, filehost.MethodLoginFlow, filehost.MethodOAuth}
+	begun, err := w.Begin(t.Context(), bob, "")
+	require.NoError(t, err)
+	assert.True(t, begun.Connected)
+	assert.Equal(t, []string{bob}, w.mattermost.Changed(), "his clients are told")
+
+	w.tokens.Refuse(bob, filehost.Refusal{Method: filehost.MethodTokenExchange, Reason: "You have no account there."})
+	require.NoError(t, w.Disconnect(t.Context(), bob))
+	begun, err = w.Begin(t.Context(), bob, "")
+	require.NoError(t, err)
+	assert.NotEmpty(t, begun.LoginURL, "the next method takes the place of the one that refused")
+	_, err = w.Begin(t.Context(), bob, filehost.MethodTokenExchange)
+	assert.Equal(t, filehost.NotConnected, kindOf(err))
+	assert.ErrorContains(t, err, "no account there")
+
+	begun, err = w.Begin(t.Context(), bob, filehost.MethodOAuth)
+	require.NoError(t, err)
+	assert.NotEmpty(t, begun.AuthorizeURL)
+	_, err = w.Begin(t.Context(), bob, filehost.MethodJWTBearer)
+	assert.Equal(t, filehost.Unsupported, kindOf(err), "not one of his")
+}
+
+func TestAnAccountIsConnectedWhenItsUserHasSeenIt(t *testing.T) {
+	w := newWorld()
+	assert.Equal(t, filehost.NotFound, kindOf(w.Accept(t.Context(), bob, true)), "none waits")
+	w.tokens.Offer(bob, filehost.Pending{Account: "robert"})
+	connection, err := w.Connection(t.Context(), bob)
+	require.NoError(t, err)
+	require.NotNil(t, connection.Pending)
+	assert.Equal(t, filehost.Disconnected, connection.State)
+	require.NoError(t, w.Accept(t.Context(), bob, true))
+	connection, err = w.Connection(t.Context(), bob)
+	require.NoError(t, err)
+	assert.Equal(t, filehost.Connected, connection.State)
+	assert.Equal(t, filehost.Forbidden, kindOf(w.Accept(t.Context(), "gone", true)), "a deactivated user")
+}
+
 // TestWithoutASiteURL shows that nothing depends on it but signing in, and that an admin is told so.
 func TestWithoutASiteURL(t *testing.T) {
 	w := newWorld()
 	w.NoReturn = true
-	_, err := w.Authorize(t.Context(), bob)
+	_, err := w.Begin(t.Context(), bob, filehost.MethodOAuth)
 	assert.Equal(t, filehost.NotConfigured, kindOf(err))
 	assert.ErrorContains(t, err, "Site URL")
 	require.NoError(t, w.ConnectWithPassword(t.Context(), "bot", "user", filehost.NewSecret("right")))
@@ -48,7 +114,7 @@ func TestWithoutASiteURL(t *testing.T) {
 	require.ErrorAs(t, configuration.Run(t.Context()), &degraded)
 	assert.Contains(t, degraded.Remedy, "Site URL")
 
-	w.Password = true
+	w.Methods = []filehost.Method{filehost.MethodPassword}
 	require.NoError(t, configuration.Run(t.Context()))
 	require.NoError(t, w.ConnectWithPassword(t.Context(), bob, "user", filehost.NewSecret("right")))
 }

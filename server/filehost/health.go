@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -75,7 +76,7 @@ func (s *Service) Probes(kv KV, tokenEndpoint func(context.Context) error) []Pro
 
 // checkComplete tells what a valid configuration lacks: a Service exists for no other.
 func (s *Service) checkComplete() error {
-	if s.NoReturn && !s.Password {
+	if s.NoReturn && slices.Contains(s.Methods, MethodOAuth) {
 		missing := s.noReturn()
 		return &Degraded{Remedy: missing.Message + " What needs no sign-in works.", Err: missing}
 	}

@@ -46,9 +46,29 @@ const (
 type Connection struct {
 	State    ConnectionState
 	Account  string // as the host names the user; "" when it doesn't say
-	Grant    string // "authorization_code" or "password"
+	Grant    string // "authorization_code", else the Method it came by
 	Since    time.Time
 	LastUsed time.Time // zero: never; kept to the hour
+	// Methods are the ways to connect that this user has now, the best first.
+	Methods []Method
+	Refused *Refusal // why not the method that needs no act of his; nil = it was not refused lately
+	Pending *Pending // an account that waits for his word; nil = none does
+}
+
+// Pending is an account of the host that a user has signed in with and that is not connected before he has seen it.
+type Pending struct {
+	Account     string // its id at the host
+	DisplayName string
+	Email       string
+	ExpiresAt   time.Time
+}
+
+// Begun is what connecting has come to.
+type Begun struct {
+	Connected    bool      // nothing is left to be done
+	AuthorizeURL string    // the address to send the browser to (RFC 6749 4.1.1)
+	LoginURL     string    // the same of a login flow, which does not come back to Mattermost...
+	ExpiresAt    time.Time // ...and ends then
 }
 
 // Callback is what the sign-in server sent back with the browser (RFC 6749 4.1.2, RFC 9207).
@@ -78,8 +98,16 @@ type Connections interface {
 	// Connection tells the state of a user's access. It calls no one.
 	Connection(ctx context.Context, userID string) (Connection, error)
 	// Authorize begins an authorization code grant (RFC 6749 4.1) and returns the address to send the browser to.
+	// Callback ends it.
 	Authorize(ctx context.Context, userID string) (authorizeURL string, err error)
-	// Callback ends it. Under another user's session it fails with Forbidden, unspent, for good; without a session it
+	// BeginLoginFlow begins a login flow, in place of one that is under way: LoginURL and ExpiresAt.
+	BeginLoginFlow(ctx context.Context, userID string) (Begun, error)
+	// Accept connects the account that is pending, or ends its access and forgets it. NotFound = none is.
+	Accept(ctx context.Context, userID string, accept bool) error
+	// ConnectAutomatically connects by the method that needs no act of the user, whatever it refused before. It fails with
+	// NotConnected when that method refuses him, and does nothing when he is connected.
+	ConnectAutomatically(ctx context.Context, userID string) error
+	// Callback ends an authorization code grant. Under another user's session it fails with Forbidden, unspent, for good; without a session it
 	// keeps the code for Confirm. A used, expired, dropped or unknown state is InvalidRequest; after too many failed
 	// sign-ins, Callback, Confirm and ConnectWithPassword are RateLimited.
 	Callback(ctx context.Context, callback Callback) (CallbackResult, error)
@@ -183,6 +211,8 @@ type Post struct {
 type Mattermost interface {
 	// User returns a user, or NotFound.
 	User(ctx context.Context, userID string) (User, error)
+	// Identity returns what Mattermost vouches for of a user, or NotFound.
+	Identity(ctx context.Context, userID string) (Identity, error)
 	// MayAttach fails unless the user may post files there now: Forbidden, NotFound, or InvalidRequest for a root_id of
 	// another channel.
 	MayAttach(ctx context.Context, userID, channelID, rootID string) error

@@ -18,8 +18,8 @@ type Settings struct {
 type Config struct {
 	Host        Host
 	Settings    Settings
-	Password    bool // the sign-in method is the app password; else OAuth
-	NoReturn    bool // Mattermost has no Site URL that a sign-in could come back to
+	Methods     []Method // how people connect: the best first, the others where it is refused
+	NoReturn    bool     // Mattermost has no Site URL that a sign-in could come back to
 	Tokens      Tokens
 	Connections Connections
 	Remote      Remote

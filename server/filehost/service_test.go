@@ -36,6 +36,7 @@ func newWorld() *world {
 	w.kv = filehosttest.NewKV(w.clock)
 	w.Service = filehost.New(filehost.Config{
 		Host:        filehost.Host{ID: filehost.DefaultHostID, Name: "Cloud", Kind: "webdav", BaseURL: &url.URL{Scheme: "https", Host: "cloud.example.com"}},
+		Methods:     []filehost.Method{filehost.MethodOAuth},
 		Settings:    filehost.Settings{MaxCopyBytes: 1 << 20, MaxFiles: 10, CopiesPerNode: 2, CopiesPerUser: 1},
 		Tokens:      w.tokens,
 		Connections: w.tokens,

@@ -53,6 +53,24 @@ func (s *Server) User(_ context.Context, userID string) (filehost.User, error) {
 	}, nil
 }
 
+// Identity implements filehost.Mattermost.
+func (s *Server) Identity(_ context.Context, userID string) (filehost.Identity, error) {
+	user, appErr := s.API.GetUser(userID)
+	if appErr != nil {
+		return filehost.Identity{}, classify(appErr, "The user could not be found.")
+	}
+	return filehost.Identity{
+		UserID:        user.Id,
+		Username:      user.Username,
+		Email:         user.Email,
+		EmailVerified: user.EmailVerified,
+		AuthService:   user.AuthService,
+		AuthData:      value(user.AuthData),
+		Bot:           user.IsBot,
+		Active:        user.DeleteAt == 0,
+	}, nil
+}
+
 // SiteURL returns the site's address without a trailing slash, with its subpath; "" when it isn't set.
 func (s *Server) SiteURL() string {
 	if config := s.API.GetConfig(); config != nil {

@@ -17,7 +17,7 @@ const maxCodeBytes = 4096
 // Authorize implements filehost.Connections (RFC 6749 4.1.1). The code comes back in the query, and every attempt has a
 // PKCE challenge of its own, S256 always (RFC 7636 4.2).
 func (s *Store) Authorize(ctx context.Context, userID string) (string, error) {
-	if s.provider == nil {
+	if !s.signsIn() {
 		return "", s.noOAuth()
 	}
 	at, err := s.endpoints(ctx)
@@ -31,13 +31,16 @@ func (s *Store) Authorize(ctx context.Context, userID string) (string, error) {
 	return s.client(at, begun.RedirectURI).AuthCodeURL(state, oauth2.S256ChallengeOption(begun.Verifier)), nil
 }
 
+// signsIn tells whether people may sign in by this grant.
+func (s *Store) signsIn() bool { return slices.Contains(s.config.Methods, filehost.MethodOAuth) }
+
 func (s *Store) noOAuth() error {
-	return filehost.E(filehost.Unsupported, s.config.Host.Name+" is connected with a user name and an app password.", nil)
+	return filehost.E(filehost.Unsupported, s.config.Host.Name+" is not connected by signing in on its own page.", nil)
 }
 
 // Callback implements filehost.Connections (RFC 6749 4.1.2).
 func (s *Store) Callback(ctx context.Context, callback filehost.Callback) (filehost.CallbackResult, error) {
-	if s.provider == nil {
+	if !s.signsIn() {
 		return filehost.CallbackResult{}, s.noOAuth()
 	}
 	begun, consume, err := s.findSignIn(ctx, callback.State)

@@ -321,7 +321,7 @@ func otherSettings() map[string]func(*Config) {
 		"another client":         func(c *Config) { c.OAuth.ClientID = "another" },
 		"another host id":        func(c *Config) { c.Host.ID = "second" },
 		"another sign-in server": func(c *Config) { c.OAuth.TokenURL = "https://evil.example/token" },
-		"no OAuth any more":      func(c *Config) { c.Method, c.OAuth = MethodPassword, OAuth{} },
+		"no OAuth any more":      func(c *Config) { c.Methods, c.OAuth = []filehost.Method{filehost.MethodPassword}, OAuth{} },
 	}
 }
 

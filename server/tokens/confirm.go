@@ -105,7 +105,7 @@ func (s *Store) heldOf(ctx context.Context, userID string) (*heldCode, []byte, e
 // Confirmation implements filehost.Connections.
 func (s *Store) Confirmation(ctx context.Context, handle string) (filehost.Confirmation, error) {
 	none := filehost.E(filehost.NotFound, "This sign-in took too long or was replaced by another. Begin again in Mattermost.", nil)
-	if s.provider == nil || handle == "" || len(handle) > maxHandleBytes {
+	if !s.signsIn() || handle == "" || len(handle) > maxHandleBytes {
 		return filehost.Confirmation{}, none
 	}
 	key := s.key("page_", handle)
@@ -131,7 +131,7 @@ func (s *Store) Confirmation(ctx context.Context, handle string) (filehost.Confi
 // Confirm implements filehost.Connections. Every answer, right or wrong, first wins a compare-and-set, so that guesses
 // made at once are counted like guesses made in turn.
 func (s *Store) Confirm(ctx context.Context, userID, code string) error {
-	if s.provider == nil {
+	if !s.signsIn() {
 		return s.noOAuth()
 	}
 	at, err := s.endpoints(ctx)

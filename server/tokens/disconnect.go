@@ -30,7 +30,7 @@ func (s *Store) Disconnect(ctx context.Context, userID string) error {
 		}
 		// Also where nothing was read: only a compare-and-set knows that nothing is there.
 		grave := record{State: disconnecting, Generation: read.Generation}
-		next, won, err := s.swapFor(ctx, userID, read, grave, tombstoneTime)
+		next, won, err := s.swap(ctx, userID, read, grave)
 		ended, tombstone = read, next
 		return won, err
 	})
@@ -38,10 +38,23 @@ func (s *Store) Disconnect(ctx context.Context, userID string) error {
 		return err
 	}
 	s.revokeEnded(ctx, ended.record, s.dropUnsaved(userID))
+	if err := s.clear(ctx, userID, tombstone); err != nil {
+		return err
+	}
+	s.forgetUse(ctx, userID)
+	return nil
+}
+
+// clear removes a tombstone, unless the user has connected anew. Who would be connected again without an act of his is
+// kept on record as one who doesn't want that.
+func (s *Store) clear(ctx context.Context, userID string, tombstone entry) error {
+	if s.automatic != nil {
+		_, _, err := s.swap(ctx, userID, tombstone, record{State: declined, Generation: tombstone.Generation})
+		return err
+	}
 	if _, err := s.config.KV.CompareAndDelete(ctx, s.key("conn_", userID), tombstone.raw); err != nil {
 		return storeFailed(err)
 	}
-	s.forgetUse(ctx, userID)
 	return nil
 }
 
@@ -55,9 +68,9 @@ func (s *Store) revokeEnded(ctx context.Context, ended ...record) {
 			// What was made under other settings is never sent to where the present ones lead: that may be somebody else's.
 			s.config.Log.Warn("A sign-in made under other settings is forgotten without being revoked.", "host", s.config.Host.ID)
 			continue
-		case r.Grant == "":
+		case r.Grant == "", r.State == refused:
 			continue // there was none
-		case r.Grant == codeGrant:
+		case needsSignInServer(filehost.Method(r.Grant)), r.Grant == codeGrant:
 			at, err = s.endpoints(ctx)
 		}
 		if err != nil {
@@ -72,7 +85,7 @@ func (s *Store) revokeEnded(ctx context.Context, ended ...record) {
 func (s *Store) revokeReplaced(fresh record, replaced ...record) {
 	var ended []record
 	for _, r := range replaced {
-		if r.Grant == "" || !r.Password.IsEmpty() && r.Password.Equal(fresh.Password) {
+		if r.Grant == "" || r.State == refused || !r.Password.IsEmpty() && r.Password.Equal(fresh.Password) {
 			continue // there was none, or the user has entered the same password again
 		}
 		if r.Grant == codeGrant && fresh.Grant == codeGrant && r.Account == fresh.Account && !s.provider.profile.apart {
@@ -110,7 +123,7 @@ func (s *Store) revokeAtHost(ctx context.Context, at endpoints, r record) {
 	if r.Grant == codeGrant && s.provider.server != s.config.Host.Origin() {
 		return
 	}
-	if !r.usable(s.config.Clock.Now()) && r.renewable() {
+	if !r.usable(s.config.Clock.Now()) && !r.RefreshToken.IsEmpty() {
 		answer, err := s.spend(ctx, at, r.RefreshToken)
 		if err != nil {
 			s.notRevoked(err)

@@ -183,9 +183,9 @@ func (p *provider) accept(found metadata) error {
 	if found.Issuer != p.OAuth.Issuer { // compared as they are (RFC 8414 3.3)
 		return &metadataError{fmt.Sprintf("the metadata is of the issuer %.200q, not of %q", found.Issuer, p.OAuth.Issuer)}
 	}
-	required := map[string]string{
-		"authorization_endpoint": cmp.Or(p.fixed.Authorize, found.Authorize),
-		"token_endpoint":         cmp.Or(p.fixed.Token, found.Token),
+	required := map[string]string{"token_endpoint": cmp.Or(p.fixed.Token, found.Token)}
+	if p.people {
+		required["authorization_endpoint"] = cmp.Or(p.fixed.Authorize, found.Authorize)
 	}
 	for name, address := range required {
 		if reason := p.rule.refusal(address); reason != "" {

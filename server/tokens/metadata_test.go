@@ -65,7 +65,7 @@ func TestMetadataThatIsRefused(t *testing.T) {
 		"a user info URL of a file":  func(m *metadata) { m.UserInfo = "file:///etc/passwd" },
 	}
 	const issuer = "https://sign-in.example"
-	p := &provider{OAuth: OAuth{Issuer: issuer}}
+	p := &provider{OAuth: OAuth{Issuer: issuer}, people: true}
 	good := metadata{Issuer: issuer, Authorize: issuer + "/authorize", Token: issuer + "/token"}
 	require.NoError(t, p.accept(good))
 	for name, edit := range tests {

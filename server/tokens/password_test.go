@@ -12,11 +12,13 @@ import (
 
 func isBot(bot string) func(*Config) {
 	return func(c *Config) {
-		c.Bot = func(_ context.Context, userID string) (bool, error) { return userID == bot, nil }
+		c.Identify = func(_ context.Context, userID string) (filehost.Identity, error) {
+			return filehost.Identity{UserID: userID, Bot: userID == bot, Active: true}, nil
+		}
 	}
 }
 
-func byPassword(c *Config) { c.Method, c.OAuth = MethodPassword, OAuth{} }
+func byPassword(c *Config) { c.Methods, c.OAuth = []filehost.Method{filehost.MethodPassword}, OAuth{} }
 
 func TestAnAppPasswordIsKeptAfterTheHostAcceptedIt(t *testing.T) {
 	for name, edit := range map[string]func(*Config){
@@ -153,7 +155,9 @@ func TestWhoIsABotMustBeKnownBeforeAPasswordIsUsed(t *testing.T) {
 	} {
 		w := newWorld(t)
 		require.NoError(t, w.node(byPassword).ConnectWithPassword(t.Context(), ann, "alice", filehost.NewSecret("canary-app-password")))
-		node := w.node(func(c *Config) { c.Bot = func(context.Context, string) (bool, error) { return true, lookup } })
+		node := w.node(func(c *Config) {
+			c.Identify = func(context.Context, string) (filehost.Identity, error) { return filehost.Identity{Bot: true}, lookup }
+		})
 		_, err := node.For(t.Context(), ann)
 		requireKind(t, want, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/oauth2"
@@ -74,6 +75,7 @@ type endpoints struct {
 type provider struct {
 	profile profile
 	OAuth   OAuth
+	people  bool   // sign in there
 	server  string // its origin
 	binding string // what credentials are bound to: the issuer and a token URL that was set by hand, or else the origin
 	fixed   endpoints
@@ -85,7 +87,7 @@ type provider struct {
 
 // newProvider checks the settings and derives what they leave out.
 func newProvider(config Config) (*provider, error) {
-	p := &provider{profile: standard, OAuth: config.OAuth, rule: urlRule{config.AllowHTTP}}
+	p := &provider{profile: standard, OAuth: config.OAuth, rule: urlRule{config.AllowHTTP}, people: slices.Contains(config.Methods, filehost.MethodOAuth)}
 	// An issuer is a sign-in server of its own, beside the host.
 	if known, ok := profiles[config.Host.Kind]; ok && config.OAuth.Issuer == "" {
 		p.profile = known
@@ -123,7 +125,7 @@ func (p *provider) check() error {
 	switch {
 	case p.OAuth.ClientID == "":
 		return complain("The OAuth client id is empty.")
-	case p.OAuth.Issuer == "" && p.fixed.Authorize == "":
+	case p.OAuth.Issuer == "" && p.fixed.Authorize == "" && p.people:
 		return complain("This kind of file host needs an OAuth issuer or an OAuth authorize URL.")
 	case p.OAuth.Issuer == "" && p.fixed.Token == "":
 		return complain("This kind of file host needs an OAuth issuer or an OAuth token URL.")

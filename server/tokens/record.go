@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -14,11 +15,19 @@ import (
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
 
-// The grants, as a record and the connection's owner know them.
+// The grants of people, as a record and the connection's owner know them. Every other grant has the name of its method.
 const (
 	codeGrant     = "authorization_code"
-	passwordGrant = "password"
+	passwordGrant = string(filehost.MethodPassword)
 )
+
+// grantOf is the grant that a method makes.
+func grantOf(method filehost.Method) string {
+	if method == filehost.MethodOAuth {
+		return codeGrant
+	}
+	return string(method)
+}
 
 // state is where a record stands.
 type state string
@@ -29,13 +38,15 @@ const (
 	refreshing    state = "refreshing"    // one node, which Lease names, spends the refresh token
 	dead          state = "dead"          // the host or the sign-in server no longer accepts it
 	disconnecting state = "disconnecting" // a tombstone: nothing of before comes back
+	refused       state = "refused"       // by the automatic method; Reason says why
+	declined      state = "declined"      // by the user: the automatic method is not to connect him
 )
 
 // The states of an entry that has no usable record.
 const (
 	absent     state = ""
 	foreign    state = "foreign"    // made for another origin, client or sign-in server than is configured now
-	outdated   state = "outdated"   // a person's app password, from before the admin chose OAuth
+	outdated   state = "outdated"   // by a method that the admin no longer lets this user connect by
 	unreadable state = "unreadable" // encrypted with a key that is gone, or not made for this place
 )
 
@@ -77,17 +88,21 @@ type record struct {
 	Since      time.Time  `json:"since"`
 	Lease      *lease     `json:"lease,omitempty"` // refreshing only
 
+	// Refused only.
+	Reason string    `json:"reason,omitempty"`
+	Until  time.Time `json:"until,omitzero"` // the automatic method is not asked again before
+
 	// What the credential was made for.
 	Origin   string `json:"origin"`
 	ClientID string `json:"client_id,omitempty"`
 	Server   string `json:"server,omitempty"` // the sign-in server, as provider.binding
 
-	// Code grant.
+	// A token.
 	AccessToken  filehost.Secret `json:"-"`
 	RefreshToken filehost.Secret `json:"-"`            // empty when the server gave none
 	UsableUntil  time.Time       `json:"usable_until"` // by the clock of who received the token; zero = until it is rejected
 
-	// Password.
+	// A user name and a password, or what is used as one.
 	Username string          `json:"username,omitempty"`
 	Password filehost.Secret `json:"-"`
 }
@@ -116,13 +131,16 @@ func (r record) credential() filehost.Credential {
 		Connection: r.Connection,
 		Generation: string(r.Generation),
 	}
-	if r.Grant == passwordGrant {
+	if r.Username != "" {
 		credential.Scheme, credential.Username, credential.Secret = filehost.Basic, r.Username, r.Password
 	}
 	return credential
 }
 
-func (r record) renewable() bool { return r.Grant == codeGrant && !r.RefreshToken.IsEmpty() }
+// renewable tells whether a successor of the credential can be had without its user.
+func (s *Store) renewable(r record) bool {
+	return r.Grant == codeGrant && !r.RefreshToken.IsEmpty() || s.isAutomatic(r)
+}
 
 func (r record) usable(now time.Time) bool {
 	return r.UsableUntil.IsZero() || now.Before(r.UsableUntil)
@@ -161,34 +179,48 @@ func (s *Store) load(ctx context.Context, userID string) (entry, error) {
 	found.AccessToken = filehost.NewSecret(plain.AccessToken)
 	found.RefreshToken = filehost.NewSecret(plain.RefreshToken)
 	found.Password = filehost.NewSecret(plain.Password)
-	if found.State != disconnecting && !s.made(found) {
-		found = record{State: foreign, Generation: found.Generation}
-	}
-	if found.State == active && found.Grant == passwordGrant {
-		allowed, err := s.allowsPassword(ctx, userID)
-		if err != nil {
-			return entry{}, err
-		}
-		if !allowed {
-			found.State = outdated
-		}
-	}
-	return entry{record: found, raw: raw}, nil
+	found, err = s.stands(ctx, userID, found)
+	return entry{record: found, raw: raw}, err
 }
 
-// allowsPassword tells whether a user's app password may be used: anybody's under MethodPassword, else a bot's.
-func (s *Store) allowsPassword(ctx context.Context, userID string) (bool, error) {
-	if s.config.Method == MethodPassword {
+// stands returns a stored record as it stands under the present settings.
+func (s *Store) stands(ctx context.Context, userID string, found record) (record, error) {
+	none := record{Generation: found.Generation}
+	switch {
+	case found.State == disconnecting:
+		return found, nil
+	case found.State == declined && s.automatic == nil,
+		found.State == refused && (!s.isAutomatic(found) || !s.config.Clock.Now().Before(found.Until)):
+		return none, nil
+	case found.State == declined, found.State == refused:
+		return found, nil
+	case !s.made(found):
+		none.State = foreign
+		return none, nil
+	case found.State != active && found.State != refreshing:
+		return found, nil
+	}
+	allowed, err := s.allows(ctx, userID, found.Grant)
+	if err == nil && !allowed {
+		found.State = outdated
+	}
+	return found, err
+}
+
+// allows tells whether a user may be connected by a grant: people by that of a method which the admin has chosen, bots by
+// a password.
+func (s *Store) allows(ctx context.Context, userID, grant string) (bool, error) {
+	if slices.ContainsFunc(s.config.Methods, func(m filehost.Method) bool { return grantOf(m) == grant }) {
 		return true, nil
 	}
-	if s.config.Bot == nil {
+	if grant != passwordGrant {
 		return false, nil
 	}
-	bot, err := s.config.Bot(ctx, userID)
+	who, err := s.config.Identify(ctx, userID)
 	if err != nil && filehost.KindOf(err) != filehost.NotFound {
 		return false, err
 	}
-	return bot && err == nil, nil
+	return who.Bot && err == nil, nil
 }
 
 // made tells whether a record was made for what is configured now.
@@ -196,7 +228,7 @@ func (s *Store) made(r record) bool {
 	switch {
 	case r.Origin != s.config.Host.Origin():
 		return false
-	case r.Grant == codeGrant:
+	case r.Grant == codeGrant, needsSignInServer(filehost.Method(r.Grant)):
 		return s.provider != nil && r.ClientID == s.config.OAuth.ClientID && r.Server == s.provider.binding
 	}
 	return true
@@ -204,10 +236,6 @@ func (s *Store) made(r record) bool {
 
 // swap replaces what was read by next, and returns the new entry, if nobody has changed it in between.
 func (s *Store) swap(ctx context.Context, userID string, read entry, next record) (entry, bool, error) {
-	return s.swapFor(ctx, userID, read, next, 0)
-}
-
-func (s *Store) swapFor(ctx context.Context, userID string, read entry, next record, ttl time.Duration) (entry, bool, error) {
 	raw, err := s.config.Cipher.encryptJSON(s.place(connectionPurpose, userID), plainRecord{
 		record:       next,
 		AccessToken:  next.AccessToken.Reveal(),
@@ -217,11 +245,24 @@ func (s *Store) swapFor(ctx context.Context, userID string, read entry, next rec
 	if err != nil {
 		return entry{}, false, filehost.E(filehost.Internal, "The connection could not be encrypted.", err)
 	}
-	won, err := s.config.KV.CompareAndSet(ctx, s.key("conn_", userID), read.raw, raw, ttl)
+	won, err := s.config.KV.CompareAndSet(ctx, s.key("conn_", userID), read.raw, raw, s.kept(next))
 	if err != nil {
 		return entry{}, false, storeFailed(err)
 	}
 	return entry{record: next, raw: raw}, won, nil
+}
+
+// kept is how long the store keeps a record; 0 = until it is replaced. What a node that dies leaves behind does not stay.
+func (s *Store) kept(r record) time.Duration {
+	switch {
+	case r.State == refused:
+		return refusalTime
+	case r.State == disconnecting:
+		return tombstoneTime
+	case s.isAutomatic(r):
+		return automaticKept
+	}
+	return 0
 }
 
 // outcome is how an attempt to save refreshed tokens ended.
@@ -327,11 +368,13 @@ func (s *Store) Connection(ctx context.Context, userID string) (filehost.Connect
 	switch found.State {
 	case active, refreshing:
 		connection.State = filehost.Connected
-		if found.Grant == codeGrant && !found.renewable() && !found.usable(s.config.Clock.Now()) {
+		if found.Grant == codeGrant && !s.renewable(found.record) && !found.usable(s.config.Clock.Now()) {
 			connection.State = filehost.Reconnect
 		}
 	case dead, outdated:
 		connection.State = filehost.Reconnect
+	case refused:
+		return filehost.Connection{State: filehost.Disconnected, Refused: &filehost.Refusal{Method: filehost.Method(found.Grant), Reason: found.Reason}}, nil
 	case unreadable:
 		return filehost.Connection{State: filehost.Reconnect}, nil
 	default:

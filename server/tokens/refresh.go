@@ -33,7 +33,7 @@ func (s *Store) current(ctx context.Context, userID string) (record, error) {
 		return record{}, err
 	case found.State == active && found.usable(now):
 		return found.record, nil
-	case found.State == refreshing, found.State == active && found.renewable():
+	case found.State == refreshing, found.State == active && s.renewable(found.record), s.issuable(found.record):
 		return s.successor(ctx, userID, found.Generation)
 	}
 	return record{}, s.notConnected(found)
@@ -57,7 +57,7 @@ func (s *Store) Renew(ctx context.Context, userID string, rejected filehost.Cred
 	default:
 		return filehost.Credential{}, s.notConnected(found)
 	}
-	if !found.renewable() && !found.Generation.after(spent) {
+	if !s.renewable(found.record) && !found.Generation.after(spent) {
 		if err := s.Reject(ctx, userID, rejected); err != nil {
 			return filehost.Credential{}, err
 		}
@@ -74,7 +74,11 @@ func (s *Store) Reject(ctx context.Context, userID string, rejected filehost.Cre
 		if err != nil || found.State != active || found.Generation != generation(rejected.Generation) {
 			return true, err
 		}
-		_, won, err := s.swap(ctx, userID, found, found.as(dead))
+		next := found.as(dead)
+		if s.isAutomatic(found.record) {
+			next = s.refused(found.record, &refusal{reason: s.config.Host.Name + " did not accept the access that was made for you."})
+		}
+		_, won, err := s.swap(ctx, userID, found, next)
 		return won, err
 	})
 }

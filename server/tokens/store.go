@@ -9,21 +9,13 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/jonboulle/clockwork"
 	"golang.org/x/sync/singleflight"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
-)
-
-// Method is how users sign in.
-type Method string
-
-// The methods.
-const (
-	MethodOAuth    Method = "oauth"    // authorization code with PKCE (RFC 6749 4.1, RFC 7636)
-	MethodPassword Method = "password" // user name and app password
 )
 
 // OAuth is the plugin's registration at the sign-in server. What is empty is derived from the kind of host, or read from
@@ -41,10 +33,10 @@ type OAuth struct {
 // Config is what a Store works with.
 type Config struct {
 	Host        filehost.Host
-	Method      Method
-	OAuth       OAuth  // MethodOAuth only
-	RedirectURI string // MethodOAuth only: the callback route of this host
-	AllowHTTP   bool   // the admin lets plain http through
+	Methods     []filehost.Method // how people connect: the best first; only the first may be automatic
+	OAuth       OAuth             // of the methods that need a sign-in server
+	RedirectURI string            // MethodOAuth only: the callback route of this host
+	AllowHTTP   bool              // the admin lets plain http through
 
 	KV     filehost.KV
 	Cipher *Cipher
@@ -55,9 +47,8 @@ type Config struct {
 	// Revoke lets a credential that the host itself has made end itself; Forbidden = it is none. nil = the host can't.
 	Revoke func(ctx context.Context, credential filehost.Credential) error
 
-	// Bot tells whether a Mattermost user is a bot: the one who goes on using an app password when people sign in with
-	// OAuth. nil = nobody is.
-	Bot func(ctx context.Context, userID string) (bool, error)
+	// Identify tells what Mattermost vouches for of a user, or fails with NotFound.
+	Identify func(ctx context.Context, userID string) (filehost.Identity, error)
 
 	Pending  *Pending        // the node's own
 	Lifetime context.Context // the plugin's own
@@ -70,11 +61,12 @@ type Config struct {
 
 // Store implements filehost.Tokens and filehost.Connections for one host. It is safe for concurrent use.
 type Store struct {
-	config   Config
-	provider *provider
-	flights  singleflight.Group
-	used     lastUses
-	rest     rest
+	config    Config
+	provider  *provider // nil where no method needs a sign-in server
+	automatic automatic // nil where the first method is interactive
+	flights   singleflight.Group
+	used      lastUses
+	rest      rest
 
 	exchanges exchanges
 }
@@ -98,14 +90,20 @@ func New(config Config) (*Store, error) {
 	config.Client = &client
 
 	store := &Store{config: config, used: lastUses{byUser: map[string]time.Time{}}}
-	if config.Method == MethodPassword {
-		return store, nil
+	if slices.ContainsFunc(config.Methods, needsSignInServer) {
+		provider, err := newProvider(config)
+		if err != nil {
+			return nil, err
+		}
+		store.provider = provider
 	}
-	provider, err := newProvider(config)
-	if err != nil {
-		return nil, err
+	if config.Methods[0].Automatic() {
+		method, err := newAutomatic(store)
+		if err != nil {
+			return nil, err
+		}
+		store.automatic = method
 	}
-	store.provider = provider
 	return store, nil
 }
 

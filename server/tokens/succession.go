@@ -2,6 +2,7 @@ package tokens
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ type succession struct {
 	userID string
 	spent  generation
 
-	lost   []byte // a compare-and-set with these bytes was lost: who reads them reads a stale replica
+	lost   *entry // a compare-and-set with these bytes was lost: who reads them reads a stale replica
 	waited bool   // another node has tried
 
 	lease     []byte    // the lease last seen...
@@ -79,19 +80,20 @@ func (q *succession) run() (record, error) {
 }
 
 func (q *succession) judge(read entry) verdict {
+	stale := q.lost != nil && bytes.Equal(read.raw, q.lost.raw)
 	switch read.State {
 	case active:
 		switch {
-		case q.lost != nil && bytes.Equal(read.raw, q.lost), q.spent.after(read.Generation):
+		case stale, q.spent.after(read.Generation):
 			return lookAgain
-		case read.Generation.after(q.spent) && (read.usable(q.config.Clock.Now()) || !read.renewable()):
+		case read.Generation.after(q.spent) && (read.usable(q.config.Clock.Now()) || !q.renewable(read.record)):
 			return succeeded
 		case read.Generation.after(q.spent): // and has run out as well
 			q.spent, q.waited = read.Generation, false
 			return mayTake
 		case q.waited:
 			return otherFailed
-		case !read.renewable():
+		case !q.renewable(read.record):
 			return lapsed
 		}
 		return mayTake
@@ -102,7 +104,15 @@ func (q *succession) judge(read entry) verdict {
 		}
 		return mayTake
 	}
-	return lapsed
+	switch {
+	case !q.issuable(read.record):
+		return lapsed
+	case stale:
+		return lookAgain
+	case q.waited:
+		return otherFailed
+	}
+	return mayTake
 }
 
 // expired tells whether a lease's owner is gone: the deadline has passed even on a clock that is a minute behind, or
@@ -121,14 +131,19 @@ func (q *succession) take(read entry) (renewed record, decided bool, err error) 
 	if read.State == refreshing {
 		attempt = read.Lease.Attempt + 1
 	}
-	if attempt > 2 {
+	if attempt > 2 && !q.issuable(read.record) {
 		return q.bury(read)
 	}
-	at, err := q.endpoints(q.config.Lifetime)
-	if err != nil {
-		return record{}, true, err
+	var at endpoints
+	if q.provider != nil {
+		if at, err = q.endpoints(q.config.Lifetime); err != nil {
+			return record{}, true, err
+		}
 	}
-	leased := read.as(refreshing)
+	leased, vacant := read.as(refreshing), read.State != active && read.State != refreshing
+	if vacant {
+		leased = q.vacant(read.record).as(refreshing)
+	}
 	leased.Lease = &lease{Owner: q.config.Node, Deadline: q.config.Clock.Now().Add(leaseTime).UTC(), Attempt: attempt}
 	// From here on nothing is cut short by a plugin that stops: a refresh token once sent must be replaced.
 	ctx := context.WithoutCancel(q.config.Lifetime)
@@ -137,17 +152,28 @@ func (q *succession) take(read entry) (renewed record, decided bool, err error) 
 		return record{}, true, err
 	}
 	if !won {
-		q.lost, q.waited = read.raw, true
+		q.lost, q.waited = &read, true
 		return record{}, false, nil
 	}
 	answer, err := q.spendLease(ctx, at, held)
 	switch {
+	case err == nil && vacant:
+		q.revokeReplaced(leased, read.record)
+		return q.keep(ctx, at, held, answer)
 	case err == nil:
 		return q.keep(ctx, at, held, answer)
-	case failedWith(err, q.provider.profile.deadRefresh...):
+	case asRefusal(err) != nil:
+		next := q.refused(held.record, asRefusal(err))
+		q.settleAs(held, next)
+		return record{}, true, q.notConnected(entry{record: next})
+	case !q.isAutomatic(held.record) && failedWith(err, q.provider.profile.deadRefresh...):
 		return q.bury(held)
 	}
-	q.settle(held, held.as(active))
+	if vacant {
+		q.settle(held, read.raw)
+	} else {
+		q.settleAs(held, held.as(active))
+	}
 	return record{}, true, q.refreshFailed(err)
 }
 
@@ -158,6 +184,9 @@ func (q *succession) spendLease(ctx context.Context, at endpoints, held entry) (
 			err = &tokenError{Err: fmt.Errorf("panic of type %T", recovered)} // its text could quote a token
 		}
 	}()
+	if q.isAutomatic(held.record) {
+		return q.issue(ctx, q.userID)
+	}
 	return q.spend(ctx, at, held.RefreshToken)
 }
 
@@ -176,9 +205,9 @@ func (q *succession) bury(read entry) (record, bool, error) {
 	_, won, err := q.swap(context.WithoutCancel(q.config.Lifetime), q.userID, read, read.as(dead))
 	switch {
 	case err != nil:
-		q.settle(read, read.as(dead))
+		q.settleAs(read, read.as(dead))
 	case !won:
-		q.lost, q.waited = read.raw, true
+		q.lost, q.waited = &read, true
 		return record{}, false, nil
 	}
 	return record{}, true, q.notConnected(entry{record: read.as(dead)})
@@ -190,12 +219,13 @@ func (q *succession) keep(ctx context.Context, at endpoints, held entry, answer 
 	next := held.as(active)
 	next.Generation = held.Generation.next(q.config.Clock.Now())
 	next.AccessToken, next.RefreshToken, next.UsableUntil = answer.AccessToken, answer.RefreshToken, answer.UsableUntil
+	next.Account = cmp.Or(answer.Account, next.Account)
 	switch q.store(ctx, q.userID, held, next) {
 	case stored:
 		return next, true, nil
 	case superseded:
 		q.config.Pending.background(q.config.Log, func() { q.revokeAll(ctx, at, next) })
-		q.lost, q.waited = held.raw, true
+		q.lost, q.waited = &held, true
 		return record{}, false, nil
 	}
 	q.config.Log.Warn("A refreshed sign-in could not be saved yet; this node keeps it and goes on trying.", "host", q.config.Host.ID)
@@ -215,14 +245,32 @@ func (q *succession) keep(ctx context.Context, at endpoints, held entry, answer 
 	return next, true, nil
 }
 
-// settle gives a lease up for what it came to. When the store fails, it goes on trying; when it says that the lease is
-// no longer held, there is nothing to be done.
-func (q *succession) settle(held entry, next record) {
+// settleAs gives a lease up for what it came to. When the store fails, it goes on trying; when it says that the lease is no
+// longer held, there is nothing to be done.
+func (q *succession) settleAs(held entry, next record) {
 	ctx := context.WithoutCancel(q.config.Lifetime)
-	try := func() bool {
+	q.insist(func() bool {
 		_, _, err := q.swap(ctx, q.userID, held, next)
 		return err == nil
-	}
+	})
+}
+
+// settle gives a lease up for what was there before it; nil = nothing.
+func (q *succession) settle(held entry, before []byte) {
+	ctx, key := context.WithoutCancel(q.config.Lifetime), q.key("conn_", q.userID)
+	q.insist(func() (done bool) {
+		var err error
+		if before == nil {
+			_, err = q.config.KV.CompareAndDelete(ctx, key, held.raw)
+		} else {
+			_, err = q.config.KV.CompareAndSet(ctx, key, held.raw, before, 0)
+		}
+		return err == nil
+	})
+}
+
+// insist calls try, and goes on in the background when it fails.
+func (q *succession) insist(try func() bool) {
 	if !try() {
 		q.config.Pending.background(q.config.Log, func() { q.retry(try) })
 	}

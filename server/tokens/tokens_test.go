@@ -75,10 +75,13 @@ func (w *world) node(edits ...func(*Config)) *Store {
 	transport := &http.Transport{}
 	lifetime, stop := context.WithCancel(context.Background())
 	config := Config{
-		Host: w.host, Method: MethodOAuth, AllowHTTP: true,
+		Host: w.host, Methods: []filehost.Method{filehost.MethodOAuth}, AllowHTTP: true,
 		OAuth:       OAuth{ClientID: "mattermost", ClientSecret: filehost.NewSecret("canary-client-secret")},
 		RedirectURI: "https://chat.example.com/plugins/filehost-attach/api/connection/callback/default",
 		KV:          w.kv, Cipher: cipher, Client: &http.Client{Transport: transport},
+		Identify: func(_ context.Context, userID string) (filehost.Identity, error) {
+			return filehost.Identity{UserID: userID, Username: userID, Active: true}, nil
+		},
 		Account: func(_ context.Context, c filehost.Credential) (string, error) { return w.account(c) },
 		Revoke: func(_ context.Context, c filehost.Credential) error {
 			w.ending.Lock()

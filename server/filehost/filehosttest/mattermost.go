@@ -108,6 +108,12 @@ func (m *Mattermost) User(_ context.Context, userID string) (filehost.User, erro
 	return user, nil
 }
 
+// Identity implements filehost.Mattermost: every user has a password of Mattermost's.
+func (m *Mattermost) Identity(ctx context.Context, userID string) (filehost.Identity, error) {
+	user, err := m.User(ctx, userID)
+	return filehost.Identity{UserID: user.ID, Username: user.Username, Bot: user.Bot, Active: user.Active}, err
+}
+
 // MayAttach implements filehost.Mattermost.
 func (m *Mattermost) MayAttach(context.Context, string, string, string) error {
 	m.mu.Lock()

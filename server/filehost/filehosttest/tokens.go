@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
@@ -22,11 +23,14 @@ type Tokens struct {
 	connections map[string]int // by user: how often he has connected
 	dead        map[string]bool
 	confirms    map[string]string // code to user
+	pending     map[string]filehost.Pending
+	refused     map[string]filehost.Refusal
 }
 
 // NewTokens returns a double in which the users are connected.
 func NewTokens(users ...string) *Tokens {
-	t := &Tokens{generations: map[string]int{}, connections: map[string]int{}, dead: map[string]bool{}, confirms: map[string]string{}}
+	t := &Tokens{generations: map[string]int{}, connections: map[string]int{}, dead: map[string]bool{}, confirms: map[string]string{},
+		pending: map[string]filehost.Pending{}, refused: map[string]filehost.Refusal{}}
 	for _, user := range users {
 		t.Connect(user)
 	}
@@ -89,7 +93,14 @@ func (t *Tokens) Connection(_ context.Context, userID string) (filehost.Connecti
 	case t.dead[userID]:
 		return filehost.Connection{State: filehost.Reconnect}, nil
 	case t.generations[userID] == 0:
-		return filehost.Connection{State: filehost.Disconnected}, nil
+		connection := filehost.Connection{State: filehost.Disconnected}
+		if pending, ok := t.pending[userID]; ok {
+			connection.Pending = &pending
+		}
+		if refused, ok := t.refused[userID]; ok {
+			connection.Refused = &refused
+		}
+		return connection, nil
 	default:
 		return filehost.Connection{State: filehost.Connected, Account: "account", Grant: "password"}, nil
 	}
@@ -98,6 +109,52 @@ func (t *Tokens) Connection(_ context.Context, userID string) (filehost.Connecti
 // Authorize implements filehost.Connections.
 func (t *Tokens) Authorize(context.Context, string) (string, error) {
 	return "https://login.example.com/authorize?state=state", nil
+}
+
+// BeginLoginFlow implements filehost.Connections.
+func (t *Tokens) BeginLoginFlow(context.Context, string) (filehost.Begun, error) {
+	return filehost.Begun{LoginURL: "https://cloud.example.com/login/v2/flow/1", ExpiresAt: time.Date(2026, 11, 21, 12, 20, 0, 0, time.UTC)}, nil
+}
+
+// Offer lets an account wait for the user's word.
+func (t *Tokens) Offer(userID string, pending filehost.Pending) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.pending[userID] = pending
+}
+
+// Accept implements filehost.Connections.
+func (t *Tokens) Accept(_ context.Context, userID string, accept bool) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, ok := t.pending[userID]; !ok {
+		return filehost.E(filehost.NotFound, "No account waits to be connected.", nil)
+	}
+	delete(t.pending, userID)
+	if accept {
+		t.connect(userID)
+	}
+	return nil
+}
+
+// Refuse lets an automatic method refuse a user.
+func (t *Tokens) Refuse(userID string, refusal filehost.Refusal) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.refused[userID] = refusal
+}
+
+// ConnectAutomatically implements filehost.Connections.
+func (t *Tokens) ConnectAutomatically(_ context.Context, userID string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if refusal, ok := t.refused[userID]; ok {
+		return filehost.E(filehost.NotConnected, refusal.Reason, nil)
+	}
+	if t.generations[userID] == 0 {
+		t.connect(userID)
+	}
+	return nil
 }
 
 // Callback implements filehost.Connections: the code "good" connects, others do not.

@@ -1,0 +1,45 @@
+package filehost
+
+import "slices"
+
+// Method is how users get access to the file host, as the settings and the API name it.
+type Method string
+
+// The methods. Each has a file of its own in server/tokens.
+const (
+	MethodOAuth          Method = "oauth"           // authorization code with PKCE (RFC 6749 4.1, RFC 7636)
+	MethodLoginFlow      Method = "login_flow"      // Nextcloud's Login Flow v2
+	MethodPassword       Method = "password"        // user name and app password
+	MethodTokenExchange  Method = "token_exchange"  // RFC 8693
+	MethodJWTBearer      Method = "jwt_bearer"      // RFC 7523 2.1
+	MethodAppToken       Method = "app_token"       // an app token of OpenCloud, made by an account that may impersonate
+	MethodServiceAccount Method = "service_account" // one credential for all
+)
+
+// InteractiveMethods are those in which a user signs in himself.
+var InteractiveMethods = []Method{MethodOAuth, MethodLoginFlow, MethodPassword}
+
+// AutomaticMethods are those that need no act of the user. Each gives the plugin power over the accounts of all whom the
+// admin lets use it.
+var AutomaticMethods = []Method{MethodTokenExchange, MethodJWTBearer, MethodAppToken, MethodServiceAccount}
+
+// Automatic tells whether a method needs no act of the user.
+func (m Method) Automatic() bool { return slices.Contains(AutomaticMethods, m) }
+
+// Identity is what Mattermost vouches for of a user: what an automatic method may tell others about him.
+type Identity struct {
+	UserID        string // immutable
+	Username      string
+	Email         string
+	EmailVerified bool
+	AuthService   string // the single sign-on that the user logs in with, such as "saml"; "" = a password of Mattermost's
+	AuthData      string // his id there
+	Bot           bool
+	Active        bool
+}
+
+// Refusal says why an automatic method gives a user no access.
+type Refusal struct {
+	Method Method
+	Reason string // one sentence for the user
+}
