@@ -96,5 +96,5 @@ func (p *Plugin) OnDeactivate() error {
 
 // ServeHTTP implements plugin.Hooks.
 func (p *Plugin) ServeHTTP(c *plugin.Context, w http.ResponseWriter, r *http.Request) {
-	p.api.ServeHTTP(w, api.WithOrigin(r, api.Origin{RequestID: c.RequestId, SessionID: c.SessionId}))
+	p.api.ServeHTTP(w, api.WithOrigin(r, api.Origin{RequestID: c.RequestId, SessionID: c.SessionId, IPAddress: c.IPAddress}))
 }

@@ -23,6 +23,7 @@ var userID = regexp.MustCompile(`^[a-z0-9]{26}$`)
 type Origin struct {
 	RequestID string // for log lines and errors
 	SessionID string // "" without a session, and for what another plugin sends
+	IPAddress string // of the client, as Mattermost sees it
 }
 
 type originKey struct{}
@@ -44,6 +45,7 @@ type request struct {
 
 func (h *Handler) newRequest(ctx context.Context, r *http.Request) *request {
 	origin, _ := r.Context().Value(originKey{}).(Origin)
+	ctx = filehost.WithRequest(ctx, filehost.Request{ID: origin.RequestID, SessionID: origin.SessionID, IPAddress: origin.IPAddress})
 	return &request{Request: r, ctx: ctx, id: origin.RequestID, session: origin.SessionID}
 }
 

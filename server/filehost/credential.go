@@ -69,4 +69,6 @@ type Credential struct {
 	Connection string // changes with every connect, not with a refresh; what is bound to a connection is bound to this
 	Generation string // changes with every connect and every refresh; tells one credential from its successor
 	UserID     string // the Mattermost user who calls with it; "" = not said. Their failures are told apart by it
+	Grant      string // how it was come by, as Connection.Grant
+	ReadOnly   bool   // it may change nothing at the host, whatever the host would let it
 }

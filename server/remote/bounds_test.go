@@ -50,9 +50,9 @@ func TestNamesAndPathsOfAHostHaveLimits(t *testing.T) {
 func TestWhatIsTooLongToKeepCountsAsNotSaid(t *testing.T) {
 	long := strings.Repeat("x", 64<<10)
 	client := serve(t, "nextcloud", "", answer(""))
-	entry, err := client.entry(path(t, "/a.pdf"), told(map[property]string{
+	entry, err := client.entry(found{path: path(t, "/a.pdf"), values: told(map[property]string{
 		resourceType: "", etag: `"` + long + `"`, contentType: "text/" + long, ocFileID: long,
-	}))
+	})})
 	require.NoError(t, err)
 	assert.Empty(t, entry.ETag)
 	assert.Equal(t, "application/pdf", entry.MIMEType)

@@ -52,7 +52,7 @@ func (c *Client) asked(found found) (filehost.Entry, error) {
 	if found.values == nil {
 		return filehost.Entry{}, c.statusError(found.status)
 	}
-	entry, err := c.entry(found.path, found.values)
+	entry, err := c.entry(found)
 	if err == nil && c.profile.alwaysETag && entry.ETag == "" {
 		// Nextcloud answers so for another user's home: it is there, and that is all.
 		err = filehost.E(filehost.Forbidden, c.host.Name+" does not show this folder to your account.",
@@ -135,7 +135,7 @@ func (l *listing) addFolder(found found) error {
 func (l *listing) addChild(found found) error {
 	switch {
 	case found.values != nil:
-		entry, err := l.client.entry(found.path, found.values)
+		entry, err := l.client.entry(found)
 		if err != nil {
 			return err
 		}

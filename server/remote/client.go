@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -79,6 +80,9 @@ func New(config Config) (*Client, error) {
 // Capabilities implements filehost.Remote.
 func (c *Client) Capabilities() filehost.Capabilities { return c.profile.capabilities }
 
+// readMethods change nothing at the host (RFC 9110 9.2.1; RFC 4918 9.1, RFC 3253 3.6, RFC 5323 2).
+var readMethods = []string{http.MethodGet, http.MethodHead, http.MethodOptions, "PROPFIND", "REPORT", "SEARCH"}
+
 // call is one request to the host.
 type call struct {
 	method     string
@@ -143,6 +147,10 @@ func (c *Client) request(ctx context.Context, call call) (*http.Request, error) 
 	if filehost.OriginOf(request.URL) != c.host.Origin() {
 		return nil, filehost.E(filehost.Internal, "The request to "+c.host.Name+" can't be made.",
 			errors.New("a credential is for the host's own origin only"))
+	}
+	if call.credential.ReadOnly && !slices.Contains(readMethods, call.method) {
+		return nil, filehost.E(filehost.Forbidden, "Your access to "+c.host.Name+" lets you read, and change nothing.",
+			fmt.Errorf("%s with a credential that is for reading", call.method))
 	}
 	switch call.credential.Scheme {
 	case filehost.Basic:

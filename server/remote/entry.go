@@ -21,7 +21,8 @@ const (
 )
 
 // entry makes an entry of what the host says of it. It fails when the host leaves open what it is.
-func (c *Client) entry(path filehost.Path, values *properties) (filehost.Entry, error) {
+func (c *Client) entry(found found) (filehost.Entry, error) {
+	path, values := found.path, found.values
 	kind, err := kindOf(values)
 	if err != nil {
 		return filehost.Entry{}, c.nonsense(err)
@@ -34,7 +35,7 @@ func (c *Client) entry(path filehost.Path, values *properties) (filehost.Entry, 
 		Path:        path,
 		Kind:        kind,
 		Size:        size,
-		Permissions: c.granted(values),
+		Permissions: c.granted(values, found.readOnly),
 		Favorite:    favoriteOf(values),
 		Shared:      sharedOf(values),
 		WebURL:      c.webURL(values),

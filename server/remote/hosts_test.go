@@ -219,10 +219,10 @@ func TestPermissions(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			values := told(map[property]string{ocPermissions: c.letters})
-			assert.Equal(t, c.want, newGrants(profileOf(c.kind)).granted(values))
+			assert.Equal(t, c.want, newGrants(profileOf(c.kind)).granted(values, false))
 		})
 	}
-	assert.Equal(t, list(filehost.Read), newGrants(profileOf("nextcloud")).granted(&properties{}))
+	assert.Equal(t, list(filehost.Read), newGrants(profileOf("nextcloud")).granted(&properties{}, false))
 }
 
 func TestAShareToLookAtIsNotReadable(t *testing.T) {
@@ -232,7 +232,7 @@ func TestAShareToLookAtIsNotReadable(t *testing.T) {
 		`[{"scope":"other","key":"download","value":false}]`:       true,
 		`[]`: true, ``: true, `nonsense`: true,
 	} {
-		granted := newGrants(profileOf("nextcloud")).granted(told(map[property]string{ocPermissions: "SGDN", ncShareAttributes: attributes}))
+		granted := newGrants(profileOf("nextcloud")).granted(told(map[property]string{ocPermissions: "SGDN", ncShareAttributes: attributes}), false)
 		assert.Equal(t, readable, slices.Contains(granted, filehost.Read), attributes)
 	}
 }

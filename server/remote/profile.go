@@ -138,8 +138,22 @@ func newGrants(p profile) grants {
 	return g
 }
 
-// granted reads oc:permissions. A host that doesn't tell leaves it to the attempt.
-func (g grants) granted(values *properties) []filehost.Permission {
+var onlyRead, nothing = []filehost.Permission{filehost.Read}, []filehost.Permission{}
+
+// granted is what an entry's credential lets its user do: what the host grants, or of that no more than to read.
+func (g grants) granted(values *properties, readOnly bool) []filehost.Permission {
+	list := g.told(values)
+	switch {
+	case !readOnly:
+		return list
+	case slices.Contains(list, filehost.Read):
+		return onlyRead
+	}
+	return nothing
+}
+
+// told reads oc:permissions. A host that doesn't tell leaves it to the attempt.
+func (g grants) told(values *properties) []filehost.Permission {
 	letters, told := values.text(ocPermissions)
 	if !told || len(g.profile.permissions) == 0 {
 		return g.profile.silent

@@ -45,6 +45,8 @@ type found struct {
 	path   filehost.Path
 	values *properties // nil when there are none; of this entry only until the next
 	status int         // why there are none
+	// readOnly = it was asked for with a credential that may change nothing.
+	readOnly bool
 }
 
 // propfind asks the host and passes each entry on as it arrives, until the end of the answer, or an error of each's.
@@ -63,7 +65,7 @@ func (c *Client) propfind(ctx context.Context, ask propfind, each func(found) er
 	if err != nil {
 		return c.unreadable(err)
 	}
-	if err := c.readAnswer(newMultistatus(plain), ask.tree, each); err != nil {
+	if err := c.readAnswer(newMultistatus(plain), ask, each); err != nil {
 		return err
 	}
 	_, _ = io.CopyN(io.Discard, plain, drainBytes)
@@ -89,8 +91,9 @@ func (c *Client) ask(ctx context.Context, ask propfind) (*http.Response, error) 
 	})
 }
 
-func (c *Client) readAnswer(answer *multistatus, tree tree, each func(found) error) error {
-	hrefs := hrefs{tree: tree}
+func (c *Client) readAnswer(answer *multistatus, ask propfind, each func(found) error) error {
+	hrefs := hrefs{tree: ask.tree}
+	readOnly := ask.credential != nil && ask.credential.ReadOnly
 	for {
 		entry, err := answer.next()
 		if errors.Is(err, io.EOF) {
@@ -104,7 +107,7 @@ func (c *Client) readAnswer(answer *multistatus, tree tree, each func(found) err
 			if err != nil {
 				return c.misnamed(err)
 			}
-			if err := each(found{path, entry.values, entry.status}); err != nil {
+			if err := each(found{path, entry.values, entry.status, readOnly}); err != nil {
 				return err
 			}
 		}
