@@ -24,9 +24,18 @@ type Nextcloud struct {
 	logins, exchanges *throttle // of app passwords, and at the token endpoint
 	pages             *pages
 
+	flows    *loginFlows
+	sessions *sessions
+
 	mu           sync.Mutex
 	maintenance  bool
-	appPasswords map[string]string // whose it is
+	appPasswords map[string]appPassword // by what they are
+}
+
+// appPassword is good for one user, and as Basic under the name only that he had signed in by.
+type appPassword struct {
+	user, loginName string
+	name            string // the User-Agent of the client that it was made for
 }
 
 var _ hosts.Host = (*Nextcloud)(nil)
@@ -89,7 +98,9 @@ func StartNextcloud(ctx context.Context, cfg hosts.Config) (*Nextcloud, error) {
 		logins:       &throttle{clock: base.clock},
 		exchanges:    &throttle{clock: base.clock},
 		pages:        &pages{clock: base.clock, kept: map[string]page{}},
-		appPasswords: map[string]string{},
+		flows:        &loginFlows{clock: base.clock},
+		sessions:     &sessions{all: map[string]session{}},
+		appPasswords: map[string]appPassword{},
 	}
 	maps.Copy(n.properties, nextcloudProperties)
 	n.reply = n.replyPage
@@ -118,23 +129,20 @@ func (n *Nextcloud) Delay() (login, exchange time.Duration) {
 func (n *Nextcloud) FailedLogins() int { return n.logins.since(throttleWindow) }
 
 // AppPasswords is how many app passwords a user has.
-func (n *Nextcloud) AppPasswords(user string) int {
+func (n *Nextcloud) AppPasswords(user string) int { return len(n.AppPasswordNames(user)) }
+
+// AppPasswordNames are what a user sees of his app passwords: the clients that they were made for.
+func (n *Nextcloud) AppPasswordNames(user string) []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	count := 0
-	for _, whose := range n.appPasswords {
-		if whose == user {
-			count++
+	var names []string
+	for _, each := range n.appPasswords {
+		if each.user == user {
+			names = append(names, each.name)
 		}
 	}
-	return count
-}
-
-// Secrets implements hosts.Host.
-func (n *Nextcloud) Secrets() []string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return append(n.sabre.Secrets(), slices.Collect(maps.Keys(n.appPasswords))...)
+	slices.Sort(names)
+	return names
 }
 
 func (n *Nextcloud) routes() http.Handler {
@@ -143,9 +151,9 @@ func (n *Nextcloud) routes() http.Handler {
 	mux.HandleFunc("/status.php", n.status)
 	mux.HandleFunc("/remote.php/dav/files/", n.whenOpen(n.dav))
 	for path, serve := range map[string]http.HandlerFunc{
-		"/ocs/v2.php/cloud/user":          n.ocsUser,
+		"/ocs/v2.php/cloud/user":          n.breakable(n.ocsUser),
 		"/ocs/v2.php/cloud/capabilities":  n.ocsCapabilities,
-		"/ocs/v2.php/core/apppassword":    n.endAppPassword,
+		"/ocs/v2.php/core/apppassword":    n.breakable(n.endAppPassword),
 		"/ocs/v2.php/core/getapppassword": n.newAppPassword,
 	} {
 		mux.HandleFunc(path, n.whenOpen(serve))
@@ -154,6 +162,10 @@ func (n *Nextcloud) routes() http.Handler {
 		mux.HandleFunc(front+"/apps/oauth2/authorize", n.whenOpen(n.authorize))
 		mux.HandleFunc(front+"/login/flow", n.whenOpen(n.loginFlow))
 		mux.HandleFunc(front+"/apps/oauth2/api/v1/token", n.whenOpen(n.token))
+		for route, serve := range n.loginFlowRoutes() {
+			method, path, _ := strings.Cut(route, " ")
+			mux.HandleFunc(method+" "+front+path, n.whenOpen(serve))
+		}
 	}
 	return literal(mux)
 }
@@ -184,6 +196,13 @@ func (n *Nextcloud) whenOpen(serve http.HandlerFunc) http.HandlerFunc {
 		w.Header().Set("X-Nextcloud-Maintenance-Mode", "1")
 		w.Header().Set("Retry-After", "120")
 		n.fail(w, http.StatusServiceUnavailable, "ServiceUnavailable", "System is in maintenance mode.")
+	}
+}
+
+// breakable serves what a fault can break by its path.
+func (n *Nextcloud) breakable(serve http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		n.faults.Serve(w, r, "", strings.TrimPrefix(r.URL.Path, "/index.php"), serve)
 	}
 }
 
@@ -283,15 +302,43 @@ func (n *Nextcloud) caller(r *http.Request) (string, outcome) {
 	if n.logins.closed() {
 		return "", throttled
 	}
-	user, known := n.appPasswordOf(password)
+	user, known := n.signsIn(name, password)
 	if !known {
-		user, known = name, n.passwordMatches(name, password)
-	}
-	if !known || user != name {
 		n.logins.fail()
 		return "", wrongPassword
 	}
 	return n.admit(user, true, wrongPassword)
+}
+
+// signsIn finds who signs in as Basic. An app password is good under its own name alone
+// (validateTokenLoginName in lib/private/User/Session.php).
+func (n *Nextcloud) signsIn(name, password string) (user string, ok bool) {
+	n.mu.Lock()
+	found, ok := n.appPasswords[password]
+	n.mu.Unlock()
+	if ok {
+		return found.user, strings.EqualFold(found.loginName, name)
+	}
+	user, _, ok = n.account(name)
+	return user, ok && n.passwordMatches(user, password)
+}
+
+// account finds the account that a name to sign in by means, and the name that the session has then: somebody who
+// gives his address has signed in by his id, and can't where two have it (lib/private/Authentication/Login/EmailLoginCommand.php).
+func (n *Nextcloud) account(name string) (user, loginName string, ok bool) {
+	var addressed []string
+	for _, each := range n.users {
+		switch {
+		case name == each.Name, each.LoginName != "" && name == each.LoginName:
+			return each.Name, name, true
+		case strings.Contains(name, "@") && name == n.email(each.Name):
+			addressed = append(addressed, each.Name)
+		}
+	}
+	if len(addressed) != 1 {
+		return "", "", false
+	}
+	return addressed[0], addressed[0], true
 }
 
 func (n *Nextcloud) admit(user string, known bool, otherwise outcome) (string, outcome) {
@@ -307,6 +354,6 @@ func (n *Nextcloud) admit(user string, known bool, otherwise outcome) (string, o
 func (n *Nextcloud) appPasswordOf(password string) (user string, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	user, ok = n.appPasswords[password]
-	return user, ok
+	found, ok := n.appPasswords[password]
+	return found.user, ok
 }

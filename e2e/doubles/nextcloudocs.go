@@ -63,8 +63,8 @@ func (n *Nextcloud) ocsUser(w http.ResponseWriter, r *http.Request) {
 		"enabled": true, "id": user, "firstLoginTimestamp": 1795197171, "lastLoginTimestamp": 1795197232,
 		"lastLogin": 1795197232000, "backend": "Database", "subadmin": []any{},
 		"quota":   map[string]any{"free": -3, "used": used, "total": -3, "relative": 0, "quota": -3},
-		"manager": "", "avatarScope": "v2-federated", "email": nil, "additional_mail": []any{}, "additional_mailScope": []any{},
-		"displayname": user, "display-name": user, "profile_enabled": "1", "groups": []any{}, "language": "en",
+		"manager": "", "avatarScope": "v2-federated", "email": n.emailOrNull(user), "additional_mail": []any{}, "additional_mailScope": []any{},
+		"displayname": n.users[user].DisplayName, "display-name": n.users[user].DisplayName, "profile_enabled": "1", "groups": []any{}, "language": "en",
 		"locale": "", "notify_email": nil, "backendCapabilities": map[string]any{"setDisplayName": true, "setPassword": true},
 	}
 	for field, scope := range map[string]string{
@@ -78,6 +78,13 @@ func (n *Nextcloud) ocsUser(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	writeOCS(w, http.StatusOK, 200, "OK", data)
+}
+
+func (n *Nextcloud) emailOrNull(user string) any {
+	if email := n.email(user); email != "" {
+		return email
+	}
+	return nil
 }
 
 //go:embed testdata/nextcloud-capabilities.json
@@ -101,19 +108,27 @@ func (n *Nextcloud) newAppPassword(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	if _, password, _ := r.BasicAuth(); !n.passwordMatches(user, password) {
+	name, password, _ := r.BasicAuth()
+	if !n.passwordMatches(user, password) {
 		writeOCS(w, http.StatusForbidden, 403, "You cannot request a new apppassword with an apppassword", []any{})
 		return
 	}
-	writeOCS(w, http.StatusOK, 200, "OK", map[string]string{"apppassword": n.NewAppPassword(user)})
+	writeOCS(w, http.StatusOK, 200, "OK", map[string]string{
+		"apppassword": n.makeAppPassword(appPassword{user: user, loginName: name, name: r.UserAgent()}),
+	})
 }
 
 // NewAppPassword makes an app password for a user, as he does in his settings.
 func (n *Nextcloud) NewAppPassword(user string) string {
+	return n.makeAppPassword(appPassword{user: user, loginName: user, name: "made in the settings"})
+}
+
+func (n *Nextcloud) makeAppPassword(is appPassword) string {
 	password := token(72)
+	n.grants.keep(password)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.appPasswords[password] = user
+	n.appPasswords[password] = is
 	return password
 }
 

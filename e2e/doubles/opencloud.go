@@ -1,6 +1,7 @@
 package doubles
 
 import (
+	"cmp"
 	"context"
 	"crypto/md5" //nolint:gosec // ids that look like the real ones
 	"crypto/rand"
@@ -18,7 +19,8 @@ import (
 // OpenCloud is OpenCloud of February 2025, with the sign-in server that it brings along.
 type OpenCloud struct {
 	*server
-	key *rsa.PrivateKey
+	key       *rsa.PrivateKey
+	appTokens *appTokens
 }
 
 var _ hosts.Host = (*OpenCloud)(nil)
@@ -37,7 +39,7 @@ func StartOpenCloud(ctx context.Context, cfg hosts.Config) (*OpenCloud, error) {
 		return nil, err
 	}
 	base.traits = hosts.Traits{Kind: "opencloud"}
-	o := &OpenCloud{server: base, key: key}
+	o := &OpenCloud{server: base, key: key, appTokens: &appTokens{clock: base.clock}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", o.unknown)
 	for path, serve := range map[string]http.HandlerFunc{
@@ -46,6 +48,7 @@ func StartOpenCloud(ctx context.Context, cfg hosts.Config) (*OpenCloud, error) {
 		"/remote.php/dav/spaces/":           o.dav,
 		"/dav/spaces/":                      o.dav,
 		"/ocs/v2.php/cloud/user":            o.ocsUser,
+		"/auth-app/tokens":                  o.authApp,
 		"/graph/v1.0/me/drives":             o.drives,
 		"/.well-known/openid-configuration": o.discovery,
 		"/konnect/v1/jwks.json":             o.keys,
@@ -115,13 +118,13 @@ func resourceID(n node) string {
 	return spaceID(n.user) + "!" + uuid(fmt.Sprintf("node %d", n.id()))
 }
 
-// caller signs in by token as Bearer, or by password as Basic.
+// caller signs in by token as Bearer, or by password or app token as Basic.
 func (o *OpenCloud) caller(r *http.Request) (string, bool) {
 	if token, ok := bearer(r); ok {
 		return o.grants.user(token)
 	}
 	name, password, ok := r.BasicAuth()
-	return name, ok && o.passwordMatches(name, password)
+	return name, ok && (o.passwordMatches(name, password) || o.appTokens.good(name, password))
 }
 
 // come lets in who signs in.
@@ -146,9 +149,12 @@ func (o *OpenCloud) ocsUser(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Ocs-Api-Version", "2")
 	writePlainJSON(w, http.StatusOK, map[string]any{"ocs": map[string]any{
 		"meta": map[string]any{"status": "ok", "statuscode": 200, "message": "OK"},
-		"data": map[string]any{"id": user, "display-name": user, "email": user + "@example.org", "user-type": "primary"},
+		"data": map[string]any{"id": user, "display-name": o.users[user].DisplayName, "email": o.mail(user), "user-type": "primary"},
 	}})
 }
+
+// mail is the address of an account, which each has.
+func (o *OpenCloud) mail(user string) string { return cmp.Or(o.email(user), user+"@example.org") }
 
 // drives tells of the spaces: one's own, and the one that holds what others share.
 func (o *OpenCloud) drives(w http.ResponseWriter, r *http.Request) {

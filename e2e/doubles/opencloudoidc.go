@@ -178,7 +178,7 @@ func (o *OpenCloud) userInfo(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	encoded, err := json.MarshalIndent(map[string]any{
-		"email": user + "@example.org", "email_verified": false, "family_name": user, "given_name": user, "name": user,
+		"email": o.mail(user), "email_verified": false, "family_name": user, "given_name": user, "name": o.users[user].DisplayName,
 		"preferred_username": user, "sub": subject(user),
 	}, "", "  ")
 	if err != nil {

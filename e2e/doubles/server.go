@@ -1,6 +1,7 @@
 package doubles
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha1" //nolint:gosec // the checksum that the real hosts have
 	"crypto/subtle"
@@ -39,6 +40,7 @@ type server struct {
 	surprises []string
 	uploads   map[uint64]string // SHA-1 of what was uploaded here, by file id
 	disabled  map[string]bool   // users who may not sign in any more
+	emails    map[string]string // of users
 }
 
 // newServer listens on a free loopback port and serves nothing yet.
@@ -58,10 +60,11 @@ func newServer(ctx context.Context, cfg hosts.Config, takes func(name string) bo
 		config: cfg, clock: clock, listener: listener, users: map[string]hosts.User{},
 		disk:    disk{root: cfg.Root, takes: takes},
 		grants:  newGrants(clock, cfg.TokenLife),
-		uploads: map[uint64]string{}, disabled: map[string]bool{},
+		uploads: map[uint64]string{}, disabled: map[string]bool{}, emails: map[string]string{},
 	}
 	for _, user := range cfg.Users {
-		s.users[user.Name] = user
+		user.DisplayName = cmp.Or(user.DisplayName, user.Name)
+		s.users[user.Name], s.emails[user.Name] = user, user.Email
 		if err := os.MkdirAll(s.Dir(user.Name), 0o755); err != nil {
 			return nil, errors.Join(err, listener.Close())
 		}
@@ -164,6 +167,19 @@ func (s *server) Disable(user string, disabled bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.disabled[user] = disabled
+}
+
+// SetEmail changes the address of an account, as its user does in his settings: nobody checks that it is his.
+func (s *server) SetEmail(user, email string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.emails[user] = email
+}
+
+func (s *server) email(user string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.emails[user]
 }
 
 func (s *server) isDisabled(user string) bool {

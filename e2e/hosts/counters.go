@@ -16,6 +16,8 @@ type Counts struct {
 	TokenRequests int64
 	// Refreshes counts token requests with grant_type=refresh_token, refused ones included.
 	Refreshes int64
+	// Polls counts requests that ask whether a sign-in by Nextcloud's Login Flow v2 is done.
+	Polls int64
 	// Revocations counts requests to end a token (RFC 7009, or the host's own route).
 	Revocations int64
 	// Propfinds and Gets count WebDAV requests.
@@ -26,7 +28,7 @@ type Counts struct {
 
 // Counters are those that Counts reads. The zero value is ready.
 type Counters struct {
-	Requests, WithCredential, TokenRequests, Refreshes, Revocations, Propfinds, Gets, Unauthorized atomic.Int64
+	Requests, WithCredential, TokenRequests, Refreshes, Polls, Revocations, Propfinds, Gets, Unauthorized atomic.Int64
 }
 
 // Counts reads all counters.
@@ -36,6 +38,7 @@ func (c *Counters) Counts() Counts {
 		WithCredential: c.WithCredential.Load(),
 		TokenRequests:  c.TokenRequests.Load(),
 		Refreshes:      c.Refreshes.Load(),
+		Polls:          c.Polls.Load(),
 		Revocations:    c.Revocations.Load(),
 		Propfinds:      c.Propfinds.Load(),
 		Gets:           c.Gets.Load(),

@@ -33,7 +33,8 @@ const trickle = 200 * time.Millisecond
 // Fault is something that goes wrong with the requests for one path.
 type Fault struct {
 	// User and Path say whose requests for which decoded path, relative to the WebDAV root with a
-	// leading slash. An empty User or Path means any.
+	// leading slash. An empty User or Path means any. What a host answers beside WebDAV can be broken where the
+	// host says so, by its path below the host's address.
 	User, Path string
 	// Method is the request method; empty means GET.
 	Method string

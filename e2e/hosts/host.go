@@ -12,6 +12,14 @@ import (
 type User struct {
 	Name     string
 	Password string
+	// LoginName is another name that he may sign in by, as the users of a company's directory do; empty means none.
+	LoginName string
+	// DisplayName is what others see; empty means Name.
+	DisplayName string
+	// Email is empty where the account has none. OpenCloud's accounts always have one.
+	Email string
+	// Admin may administer the host's accounts.
+	Admin bool
 }
 
 // Config says where a host serves from and which OAuth client may use it.
