@@ -247,7 +247,8 @@ func redirectURI(c config.Config) string {
 
 // newClients returns the client for the file host, which reaches no other origin, and the one for the sign-in server.
 func newClients(c config.Config) (host, signIn *http.Client, err error) {
-	out := outbound.Config{CA: c.CA, Allowed: c.AllowedAddresses, AllowHTTP: c.AllowHTTP, UserAgent: "filehost-attach/" + version}
+	out := outbound.Config{CA: c.CA, Allowed: c.AllowedAddresses, AllowHTTP: c.AllowHTTP, UserAgent: "filehost-attach/" + version,
+		Proxy: outbound.Proxy{URL: c.Proxy.URL, Credentials: c.Proxy.Credentials, Except: c.Proxy.Except}}
 	out.HeaderTimeout = signInTimeout
 	if signIn, err = outbound.New(out); err != nil {
 		return nil, nil, err

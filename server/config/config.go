@@ -32,6 +32,9 @@ type Raw struct {
 	HostCA                string
 	AllowedAddresses      string
 	AllowHTTP             bool
+	ProxyURL              string
+	ProxyExcept           string
+	ProxyCredentials      filehost.Secret
 	SignIn                string
 	SignInFallbacks       string
 	AutomaticFor          string
@@ -70,6 +73,7 @@ type Config struct {
 	CA               []byte // PEM; nil = the system's
 	AllowedAddresses []netip.Prefix
 	AllowHTTP        bool
+	Proxy            Proxy
 	Methods          []filehost.Method // how people connect: the best first; only the first may be automatic
 	OAuth            OAuth             // of the methods that need a sign-in server
 	AnyEmail         bool              // a login flow may end with an account of another address than the user's
@@ -80,6 +84,13 @@ type Config struct {
 	StallAfter       time.Duration
 	AllowUnscanned   bool
 	SiteURL          *url.URL // nil when it isn't set
+}
+
+// Proxy is the HTTP proxy that leads to the file host and its sign-in server; its zero value is none.
+type Proxy struct {
+	URL         *url.URL
+	Credentials filehost.Secret // user:password; empty = none are asked for
+	Except      string          // in the form of NO_PROXY
 }
 
 // Automatic is how users get access without an act of theirs; empty where they don't.
@@ -174,6 +185,7 @@ func New(settings map[string]any, siteURL string, kinds Kinds) (Config, error) {
 		CA:               v.certificates(raw.HostCA),
 		AllowedAddresses: v.prefixes(raw.AllowedAddresses),
 		AllowHTTP:        raw.AllowHTTP,
+		Proxy:            v.proxy(raw),
 		Methods:          v.methods(raw),
 		AnyEmail:         raw.LoginFlowAnyEmail,
 		Key:              v.key("EncryptionKey", raw.EncryptionKey),
@@ -293,6 +305,28 @@ func (v *validator) address(setting, raw string) *url.URL {
 		return parsed
 	}
 	return &url.URL{}
+}
+
+// proxy reads where the proxy is. Its own address may be http: TLS goes through it to the server.
+func (v *validator) proxy(raw Raw) Proxy {
+	proxy := Proxy{Credentials: raw.ProxyCredentials, Except: raw.ProxyExcept}
+	text := strings.TrimSuffix(strings.TrimSpace(raw.ProxyURL), "/")
+	if text == "" {
+		return Proxy{}
+	}
+	parsed, err := url.Parse(text)
+	switch {
+	case err != nil || parsed.Hostname() == "" || parsed.Scheme != "http" && parsed.Scheme != "https" ||
+		parsed.Path != "" || parsed.RawQuery != "" || parsed.Fragment != "":
+		v.fail("ProxyURL", "enter an address such as http://proxy.example.com:3128.")
+	case parsed.User != nil:
+		v.fail("ProxyURL", "the address must hold no user name or password: enter them in “%s”.", filehost.LabelProxyCredentials)
+	}
+	if text := proxy.Credentials.Reveal(); text != "" && strings.Index(text, ":") < 1 {
+		v.fail("ProxyCredentials", "enter them as user:password.")
+	}
+	proxy.URL = parsed
+	return proxy
 }
 
 func (v *validator) site(siteURL string) *url.URL {

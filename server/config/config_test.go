@@ -58,6 +58,9 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		"zero files":                    {map[string]any{"maxfiles": 0}, "MaxFiles"},
 		"more files than a post takes":  {map[string]any{"maxfiles": 11}, "MaxFiles"},
 		"a number that is a word":       {map[string]any{"maxcopymb": "many"}, "maxcopymb"},
+		"a proxy that is no address":    {map[string]any{"proxyurl": "proxy:3128"}, "ProxyURL"},
+		"a proxy with its password":     {map[string]any{"proxyurl": "http://u:p@proxy:3128"}, "ProxyURL"},
+		"half of the proxy's sign-in":   {map[string]any{"proxyurl": "http://proxy:3128", "proxycredentials": "user"}, "ProxyCredentials"},
 		"watchdog below its least time": {map[string]any{"stallseconds": 1}, "StallSeconds"},
 	} {
 		t.Run(name, func(t *testing.T) {

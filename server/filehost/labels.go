@@ -16,6 +16,9 @@ const (
 	LabelOAuthTokenURL    = "OAuth token URL"
 	LabelEncryptionKey    = "Encryption key"
 	LabelPreviousKey      = "Previous encryption key"
+	LabelProxyURL         = "Proxy"
+	LabelProxyExcept      = "Reached without the proxy"
+	LabelProxyCredentials = "User and password at the proxy" //nolint:gosec // a label, no secret
 	LabelStallSeconds     = "Give up on a stalled file after (seconds)"
 	LabelAllowUnscanned   = "Allow copies that no plugin scans"
 )
@@ -28,6 +31,9 @@ var Labels = map[string]string{
 	"HostCA":                LabelHostCA,
 	"AllowedAddresses":      LabelAllowedAddresses,
 	"AllowHTTP":             LabelAllowHTTP,
+	"ProxyURL":              LabelProxyURL,
+	"ProxyExcept":           LabelProxyExcept,
+	"ProxyCredentials":      LabelProxyCredentials,
 	"SignIn":                "Sign-in method",
 	"OAuthClientID":         LabelOAuthClientID,
 	"OAuthClientSecret":     LabelOAuthSecret,

@@ -35,5 +35,5 @@ func BrokenRemedy(name string, status int) string {
 
 // ProxyRemedy is for a proxy in between that wants a sign-in (RFC 9110 15.5.8). what the server is, in a word.
 func ProxyRemedy(name, what string, status int) string {
-	return fmt.Sprintf("A proxy between Mattermost and %s wants a sign-in (%d); the plugin signs in at none: let the Mattermost server's machine reach the %s without it.", name, status, what)
+	return fmt.Sprintf("A proxy between Mattermost and %s wants a sign-in (%d): let the Mattermost server's machine reach the %s without it, or enter %s and %s in the plugin's settings.", name, status, what, Quote(LabelProxyURL), Quote(LabelProxyCredentials))
 }

@@ -3,6 +3,7 @@
 package outbound
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -33,6 +34,7 @@ type Config struct {
 	Origins   []*url.URL     // when not empty, only URLs of these origins (RFC 6454 4) may be called
 	UserAgent string         // goes on every request that has none; "" = Go's own
 	Resolver  *net.Resolver  // nil = the system's
+	Proxy     Proxy          // what stands between Mattermost and other networks
 
 	HeaderTimeout time.Duration // for the head of an answer, once the request is sent; 0 = what the request's context says
 }
@@ -55,11 +57,12 @@ func New(config Config) (*http.Client, error) {
 		Resolver:       config.Resolver,
 		ControlContext: filter.control,
 	}
+	free := *dialer
+	free.ControlContext = nil
 	transport := &http.Transport{
-		// The environment's proxy is not used: the filter below would see the proxy's address only, and the proxy would
-		// resolve and reach what this client must not.
-		Proxy:                  nil,
-		DialContext:            dialer.DialContext,
+		Proxy:                  proxyOf,
+		OnProxyConnectResponse: connectAnswered,
+		DialContext:            dial(dialer, &free),
 		TLSClientConfig:        &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    tlsTimeout,
 		ResponseHeaderTimeout:  config.HeaderTimeout,
@@ -72,7 +75,7 @@ func New(config Config) (*http.Client, error) {
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: keepAlive, PingTimeout: pingTimeout},
 	}
 	return &http.Client{
-		Transport:     &guard{config: config, next: &breakers{next: transport, byOrigin: map[string]*breaker{}}},
+		Transport:     &guard{config: config, filter: filter, proxy: config.Proxy.choose(), next: &breakers{next: transport, byOrigin: map[string]*breaker{}}},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, nil
 }
@@ -93,22 +96,38 @@ func trusted(pem []byte) (*x509.CertPool, error) {
 // guard refuses URLs before anything is dialled.
 type guard struct {
 	config Config
+	filter *addressFilter
+	proxy  func(*url.URL) (*url.URL, error)
 	next   *breakers
 }
 
 // RoundTrip implements http.RoundTripper.
 func (g *guard) RoundTrip(request *http.Request) (*http.Response, error) {
 	if reason := g.refusal(request.URL); reason != "" {
-		if request.Body != nil {
-			_ = request.Body.Close()
-		}
+		closeBody(request)
 		return nil, &BlockedURLError{Origin: filehost.OriginOf(request.URL), Reason: reason}
 	}
 	if g.config.UserAgent != "" && request.Header.Get("User-Agent") == "" {
 		request = request.Clone(request.Context())
 		request.Header.Set("User-Agent", g.config.UserAgent)
 	}
+	proxy, err := g.proxy(request.URL)
+	if err == nil && proxy != nil {
+		err = g.filter.checkBeyond(request.URL)
+		request = request.WithContext(context.WithValue(request.Context(), throughKey{}, proxy))
+	}
+	if err != nil {
+		closeBody(request)
+		return nil, &UnreachableError{err}
+	}
 	return g.next.RoundTrip(request)
+}
+
+// closeBody does what a RoundTripper must that sends nothing.
+func closeBody(request *http.Request) {
+	if request.Body != nil {
+		_ = request.Body.Close()
+	}
 }
 
 // CloseIdleConnections lets http.Client.CloseIdleConnections through.

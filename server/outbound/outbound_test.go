@@ -347,8 +347,10 @@ func TestRequestGoesAsAsked(t *testing.T) {
 }
 
 func TestProxyOfTheEnvironmentIsNotUsed(t *testing.T) {
-	// net/http reads the environment once in the life of a process, so a test can only look at what is set.
-	assert.Nil(t, newClient(t, Config{}).Transport.(*guard).next.next.Proxy)
+	t.Setenv("HTTPS_PROXY", "http://proxy.example:3128")
+	proxy, err := newClient(t, Config{}).Transport.(*guard).proxy(&url.URL{Scheme: "https", Host: "cloud.example.com"})
+	require.NoError(t, err)
+	assert.Nil(t, proxy)
 }
 
 func TestAnswerWithEndlessHeadersIsRefused(t *testing.T) {

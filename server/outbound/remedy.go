@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -25,14 +26,33 @@ const inSettings = " in the plugin's settings"
 // package that must not know this one asks filehost.WayRemedy.
 func (e *UnreachableError) Remedy(name, setting string) string {
 	setting = filehost.Quote(setting)
-	return cmp.Or(e.addressRemedy(name, setting), e.nameRemedy(setting), e.certificateRemedy(name, setting),
+	return cmp.Or(e.proxyRemedy(name), e.addressRemedy(name, setting), e.nameRemedy(setting), e.certificateRemedy(name, setting),
 		e.tlsRemedy(name, setting), e.connectionRemedy(name, setting))
+}
+
+func (e *UnreachableError) proxyRemedy(name string) string {
+	var refusal *ProxyError
+	var connecting *net.OpError
+	proxy := "The proxy (" + filehost.Quote(filehost.LabelProxyURL) + inSettings + ")"
+	switch {
+	case errors.As(e.Err, &refusal) && refusal.Status == http.StatusProxyAuthRequired:
+		return proxy + " wants a sign-in (407): enter a user and password in " + filehost.Quote(filehost.LabelProxyCredentials) + ", or let the Mattermost server use it without."
+	case errors.As(e.Err, &refusal):
+		return proxy + " does not connect to " + name + " (" + strconv.Itoa(refusal.Status) + "): allow it there, or list the server in " +
+			filehost.Quote(filehost.LabelProxyExcept) + " if it is to be reached without the proxy."
+	case errors.As(e.Err, &connecting) && connecting.Op == "proxyconnect":
+		return proxy + " can't be reached: check that it runs, its address and its port."
+	}
+	return ""
 }
 
 func (e *UnreachableError) addressRemedy(name, setting string) string {
 	var blocked *BlockedAddressError
-	if !errors.As(e.Err, &blocked) {
+	switch {
+	case !errors.As(e.Err, &blocked):
 		return ""
+	case errors.Is(blocked.Err, errNumeric):
+		return name + " has a name that ends in a number, which some programs take for an address: correct " + setting + inSettings + "."
 	}
 	address := blocked.Address.String()
 	if errors.Is(blocked.Err, errMetadata) || slices.Contains(metadata, blocked.Address) {
