@@ -228,6 +228,7 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, ciph
 		Connections: store,
 		Remote:      host,
 		Mattermost:  server,
+		Audit:       mattermost.NewAudit(p.server.Load()),
 		Sealer:      cipher,
 		KV:          kv,
 		Clock:       p.clock,

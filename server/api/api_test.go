@@ -60,7 +60,7 @@ func newWorld(t *testing.T) *world {
 			Host:     filehost.Host{ID: filehost.DefaultHostID, Name: "Cloud", Kind: "webdav", BaseURL: &url.URL{Scheme: "https", Host: "cloud.example.com"}},
 			Methods:  []filehost.Method{filehost.MethodOAuth},
 			Settings: filehost.Settings{MaxCopyBytes: 1 << 20, MaxFiles: 10, CopiesPerNode: 2, CopiesPerUser: 1},
-			Tokens:   w.tokens, Connections: w.tokens, Remote: w.remote, Mattermost: w.mattermost, Sealer: filehosttest.Sealer{},
+			Tokens:   w.tokens, Connections: w.tokens, Remote: w.remote, Mattermost: w.mattermost, Audit: &filehosttest.Audit{}, Sealer: filehosttest.Sealer{},
 			KV: filehosttest.NewKV(clock), Clock: clock, Claims: filehost.NewClaims(filehosttest.Process{Name: "run"}),
 			Copies: filehost.NewPlaces("copies"), Listings: filehost.NewPlaces("listings"),
 		}),

@@ -63,13 +63,39 @@ func (i *AttachedItem) pending() bool { return i.Err == nil && i.FileID == "" }
 // With an idempotency key the same Attachment is carried out once, whoever dies meanwhile, and answered alike; it fails
 // with Conflict while it is under way and with KeyReused for another Attachment.
 func (s *Service) Attach(ctx context.Context, userID string, attachment Attachment) (Attached, error) {
-	switch {
-	case attachment.DryRun:
-		return s.dryRun(ctx, userID, attachment)
-	case attachment.IdempotencyKey != "":
-		return s.attachOnce(ctx, userID, attachment)
+	var attached Attached
+	err := s.using(ctx, AuditEvent{Action: AuditAttach, Paths: attachment.paths()}, func(ctx context.Context) (err error) {
+		switch {
+		case attachment.DryRun:
+			attached, err = s.dryRun(ctx, userID, attachment)
+		case attachment.IdempotencyKey != "":
+			attached, err = s.attachOnce(ctx, userID, attachment)
+		default:
+			attached, err = s.attach(ctx, userID, attachment, nil)
+		}
+		return err
+	}, func() []Path { return attached.failed() })
+	return attached, err
+}
+
+// paths are those of the items.
+func (a *Attachment) paths() []Path {
+	paths := make([]Path, len(a.Items))
+	for i, item := range a.Items {
+		paths[i] = item.Path
 	}
-	return s.attach(ctx, userID, attachment, nil)
+	return paths
+}
+
+// failed are the paths of the items that were not attached.
+func (a *Attached) failed() []Path {
+	var paths []Path
+	for _, item := range a.Items {
+		if item.Err != nil {
+			paths = append(paths, item.Path)
+		}
+	}
+	return paths
 }
 
 // dryRun does the checks of a copy that move nothing. The dimensions of an image are in its content: they are not among

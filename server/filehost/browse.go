@@ -54,10 +54,12 @@ func (s *Service) Browse(ctx context.Context, userID string, listing Listing) (P
 	}
 	defer leave()
 	var page Page
-	err = s.asUser(ctx, userID, func(credential Credential) (err error) {
-		page, err = s.list(ctx, userID, credential, listing)
-		return err
-	})
+	err = s.using(ctx, AuditEvent{Action: AuditList, Paths: []Path{listing.Folder}}, func(ctx context.Context) error {
+		return s.asUser(ctx, userID, func(credential Credential) (err error) {
+			page, err = s.list(ctx, userID, credential, listing)
+			return err
+		})
+	}, nil)
 	return page, err
 }
 

@@ -63,7 +63,11 @@ func (s *Service) Begin(ctx context.Context, userID string, method Method) (Begu
 		authorizeURL, err := s.Connections.Authorize(ctx, userID)
 		return Begun{AuthorizeURL: authorizeURL}, err
 	}
-	return Begun{Connected: true}, s.changed(userID, s.Connections.ConnectAutomatically(ctx, userID))
+	err = s.Connections.ConnectAutomatically(ctx, userID)
+	if err == nil {
+		s.Mattermost.ConnectionChanged(userID)
+	}
+	return Begun{Connected: true}, err
 }
 
 // Accept connects the account that waits for the user's word, or lets it go.
@@ -71,7 +75,16 @@ func (s *Service) Accept(ctx context.Context, userID string, accept bool) error 
 	if _, err := s.person(ctx, userID); err != nil {
 		return err
 	}
-	return s.changed(userID, s.Connections.Accept(ctx, userID, accept))
+	err := s.Connections.Accept(ctx, userID, accept)
+	switch {
+	case err != nil:
+		return err
+	case accept:
+		s.connected(ctx, userID)
+	default:
+		s.Mattermost.ConnectionChanged(userID)
+	}
+	return nil
 }
 
 // noReturn is the error of a sign-in that could not come back to Mattermost.
@@ -88,7 +101,10 @@ func (s *Service) ConnectWithPassword(ctx context.Context, userID, username stri
 	case !user.Bot && !slices.Contains(s.Methods, MethodPassword):
 		return &Error{Kind: Unsupported, Field: "password", Message: s.Host.Name + " is not connected with a password."}
 	}
-	return s.changed(userID, s.Connections.ConnectWithPassword(ctx, userID, username, password))
+	if err = s.Connections.ConnectWithPassword(ctx, userID, username, password); err == nil {
+		s.connected(ctx, userID)
+	}
+	return err
 }
 
 // Callback ends a sign-in with what the sign-in server sent back.
@@ -98,7 +114,7 @@ func (s *Service) Callback(ctx context.Context, callback Callback) (CallbackResu
 	}
 	result, err := s.Connections.Callback(ctx, callback)
 	if err == nil && result.Connected {
-		s.Mattermost.ConnectionChanged(callback.UserID)
+		s.connected(ctx, callback.UserID)
 	}
 	return result, err
 }
@@ -118,19 +134,36 @@ func (s *Service) Confirm(ctx context.Context, userID, code string) error {
 	if _, err := s.person(ctx, userID); err != nil {
 		return err
 	}
-	return s.changed(userID, s.Connections.Confirm(ctx, userID, code))
+	err := s.Connections.Confirm(ctx, userID, code)
+	if err == nil {
+		s.connected(ctx, userID)
+	}
+	return err
 }
 
 // Disconnect revokes the user's access and forgets it.
 func (s *Service) Disconnect(ctx context.Context, userID string) error {
-	return s.changed(userID, s.Connections.Disconnect(ctx, userID))
-}
-
-func (s *Service) changed(userID string, err error) error {
+	ended, _ := s.Connections.Connection(ctx, userID) // what can't be told of it doesn't keep it from ending
+	err := s.Connections.Disconnect(ctx, userID)
 	if err == nil {
 		s.Mattermost.ConnectionChanged(userID)
+		s.note(ctx, AuditEvent{Action: AuditDisconnect, ActingUserID: userID, Grant: ended.Grant, Account: ended.Account})
 	}
 	return err
+}
+
+// connected tells everybody whom it concerns that a user has connected.
+func (s *Service) connected(ctx context.Context, userID string) {
+	s.Mattermost.ConnectionChanged(userID)
+	fresh, _ := s.Connections.Connection(ctx, userID) // it may read a replica that lags behind, and knows nothing then
+	s.note(ctx, AuditEvent{Action: AuditConnect, ActingUserID: userID, Grant: fresh.Grant, Account: fresh.Account})
+}
+
+// note records what has been done. It was no use of access that is not the user's own: should the log not take it, it
+// stays done.
+func (s *Service) note(ctx context.Context, event AuditEvent) {
+	event.HostID, event.Outcome = s.Host.ID, AuditSuccess
+	_ = s.Audit.Record(context.WithoutCancel(ctx), event)
 }
 
 // person returns an active user.

@@ -24,6 +24,7 @@ type Config struct {
 	Connections Connections
 	Remote      Remote
 	Mattermost  Mattermost
+	Audit       Audit
 	Sealer      Sealer
 	KV          KV
 	Clock       clockwork.Clock
@@ -52,6 +53,9 @@ func (s *Service) asUser(ctx context.Context, userID string, call func(Credentia
 	}
 	callAs := func() error {
 		credential.UserID = userID
+		if err := recordUse(ctx, credential); err != nil {
+			return err
+		}
 		return call(credential)
 	}
 	if err = callAs(); KindOf(err) != CredentialRejected {

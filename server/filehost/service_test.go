@@ -26,6 +26,7 @@ type world struct {
 	mattermost *filehosttest.Mattermost
 	clock      *clockwork.FakeClock
 	kv         *filehosttest.KV
+	audit      *filehosttest.Audit
 }
 
 func newWorld() *world {
@@ -34,6 +35,7 @@ func newWorld() *world {
 		filehost.User{ID: "bot", Bot: true, Active: true}, filehost.User{ID: "gone"})}
 	w.clock = clockwork.NewFakeClockAt(noon)
 	w.kv = filehosttest.NewKV(w.clock)
+	w.audit = &filehosttest.Audit{}
 	w.Service = filehost.New(filehost.Config{
 		Host:        filehost.Host{ID: filehost.DefaultHostID, Name: "Cloud", Kind: "webdav", BaseURL: &url.URL{Scheme: "https", Host: "cloud.example.com"}},
 		Methods:     []filehost.Method{filehost.MethodOAuth},
@@ -42,6 +44,7 @@ func newWorld() *world {
 		Connections: w.tokens,
 		Remote:      w.remote,
 		Mattermost:  w.mattermost,
+		Audit:       w.audit,
 		Sealer:      filehosttest.Sealer{},
 		KV:          w.kv,
 		Clock:       w.clock,

@@ -130,6 +130,7 @@ func (r record) credential() filehost.Credential {
 		Account:    r.Account,
 		Connection: r.Connection,
 		Generation: string(r.Generation),
+		Grant:      r.Grant,
 	}
 	if r.Username != "" {
 		credential.Scheme, credential.Username, credential.Secret = filehost.Basic, r.Username, r.Password

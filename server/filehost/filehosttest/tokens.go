@@ -1,6 +1,7 @@
 package filehosttest
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -17,6 +18,7 @@ import (
 // filehost.Connections; the sign-in server behind it accepts everything.
 type Tokens struct {
 	Account string // of every user at the host; set it before the first use
+	Grant   string // of every credential; set it before the first use
 
 	mu          sync.Mutex
 	generations map[string]int // by user
@@ -56,7 +58,7 @@ func (t *Tokens) credential(userID string) (filehost.Credential, error) {
 	if generation == 0 || t.dead[userID] {
 		return filehost.Credential{}, errNone
 	}
-	return filehost.Credential{Scheme: filehost.Bearer, Account: t.Account, Secret: filehost.NewSecret("token"), Connection: fmt.Sprintf("connection %d", t.connections[userID]), Generation: strconv.Itoa(generation)}, nil
+	return filehost.Credential{Scheme: filehost.Bearer, Account: t.Account, Secret: filehost.NewSecret("token"), Connection: fmt.Sprintf("connection %d", t.connections[userID]), Generation: strconv.Itoa(generation), Grant: t.Grant}, nil
 }
 
 // For implements filehost.Tokens.
@@ -102,7 +104,7 @@ func (t *Tokens) Connection(_ context.Context, userID string) (filehost.Connecti
 		}
 		return connection, nil
 	default:
-		return filehost.Connection{State: filehost.Connected, Account: "account", Grant: "password"}, nil
+		return filehost.Connection{State: filehost.Connected, Account: "account", Grant: cmp.Or(t.Grant, "password")}, nil
 	}
 }
 
