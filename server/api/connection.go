@@ -81,7 +81,7 @@ func connectionOf(r *request, service *filehost.Service) (response, error) {
 func newConnection(service *filehost.Service, connection filehost.Connection) connectionBody {
 	body := connectionBody{
 		State: connection.State, Host: hostBody{service.Host.ID, service.Host.Name, service.Host.Kind},
-		Method: connection.Methods[0], Methods: connection.Methods, Automatic: connection.Methods[0].Automatic(),
+		Method: connection.Methods[0], Methods: connection.Methods, Automatic: connection.Automatic(),
 		Account: connection.Account, Grant: connection.Grant, Since: moment(connection.Since), LastUsed: moment(connection.LastUsed),
 	}
 	if refused := connection.Refused; refused != nil {

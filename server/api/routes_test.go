@@ -182,6 +182,14 @@ func TestConnectionByBody(t *testing.T) {
 	assert.Equal(t, "unsupported", failureOf(t, w.call(t, bob, http.MethodPost, "/connection", `{}`)).Code)
 }
 
+func TestAClientIsToldWhetherItsUserConnectsByHimself(t *testing.T) {
+	w := newWorld(t)
+	w.runtime.Service.Methods = []filehost.Method{filehost.MethodTokenExchange}
+	assert.Contains(t, w.call(t, bob, http.MethodGet, "/connection", "").Body.String(), `"automatic":true`)
+	w.tokens.Refuse(bob, filehost.Refusal{Method: filehost.MethodTokenExchange, Reason: "You have no account there."})
+	assert.Contains(t, w.call(t, bob, http.MethodGet, "/connection", "").Body.String(), `"automatic":false`)
+}
+
 func TestTheCallbackLeavesItsCodeBehind(t *testing.T) {
 	w := newWorld(t)
 	recorder := w.call(t, bob, http.MethodGet, "/connection/callback/default?code=good&state=s", "")

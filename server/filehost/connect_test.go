@@ -60,6 +60,22 @@ func TestTheWaysThatAUserHas(t *testing.T) {
 	}
 }
 
+func TestWhatConnectsWithoutAnAct(t *testing.T) {
+	exchange, oauth := filehost.MethodTokenExchange, filehost.MethodOAuth
+	for name, test := range map[string]struct {
+		connection filehost.Connection
+		want       bool
+	}{
+		"by the best method":            {filehost.Connection{Methods: []filehost.Method{exchange, oauth}}, true},
+		"not by signing in":             {filehost.Connection{Methods: []filehost.Method{oauth}}, false},
+		"not where it was refused":      {filehost.Connection{Methods: []filehost.Method{exchange}, Refused: &filehost.Refusal{Method: exchange}}, false},
+		"not who has disconnected":      {filehost.Connection{Methods: []filehost.Method{exchange}, Declined: true}, false},
+		"not before the user was known": {filehost.Connection{}, false},
+	} {
+		t.Run(name, func(t *testing.T) { assert.Equal(t, test.want, test.connection.Automatic()) })
+	}
+}
+
 func TestConnectingBeginsByTheBestMethodOrTheOneChosen(t *testing.T) {
 	w := newWorld()
 	w.Methods = []filehost.Method{filehost.MethodTokenExchange, filehost.MethodLoginFlow, filehost.MethodOAuth}

@@ -26,6 +26,12 @@ var AutomaticMethods = []Method{MethodTokenExchange, MethodJWTBearer, MethodAppT
 // Automatic tells whether a method needs no act of the user.
 func (m Method) Automatic() bool { return slices.Contains(AutomaticMethods, m) }
 
+// Automatic tells whether the connection comes about without an act of the user: not where he has disconnected it, or where the
+// method has refused him.
+func (c Connection) Automatic() bool {
+	return len(c.Methods) > 0 && c.Methods[0].Automatic() && c.Refused == nil && !c.Declined
+}
+
 // Identity is what Mattermost vouches for of a user: what an automatic method may tell others about him.
 type Identity struct {
 	UserID        string // immutable

@@ -52,7 +52,9 @@ type Connection struct {
 	// Methods are the ways to connect that this user has now, the best first.
 	Methods []Method
 	Refused *Refusal // why not the method that needs no act of his; nil = it was not refused lately
-	Pending *Pending // an account that waits for his word; nil = none does
+	// Declined tells that the user has disconnected what a method without an act of his would connect again.
+	Declined bool
+	Pending  *Pending // an account that waits for his word; nil = none does
 }
 
 // Pending is an account of the host that a user has signed in with and that is not connected before he has seen it.

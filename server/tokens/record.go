@@ -376,6 +376,8 @@ func (s *Store) Connection(ctx context.Context, userID string) (filehost.Connect
 		connection.State = filehost.Reconnect
 	case refused:
 		return filehost.Connection{State: filehost.Disconnected, Refused: &filehost.Refusal{Method: filehost.Method(found.Grant), Reason: found.Reason}}, nil
+	case declined:
+		return filehost.Connection{State: filehost.Disconnected, Declined: true}, nil
 	case unreadable:
 		return filehost.Connection{State: filehost.Reconnect}, nil
 	default:
