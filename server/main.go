@@ -3,6 +3,12 @@ package main
 
 import "github.com/mattermost/mattermost/server/public/plugin"
 
+// What the manifest says of the plugin.
+const (
+	pluginID   = "filehost-attach"
+	pluginName = "File Host Attach"
+)
+
 // version is the manifest's, set by the build.
 var version = "development"
 

@@ -34,6 +34,7 @@ type Plugin struct {
 	listings *filehost.Places
 	siteURL  func() string
 	api      *api.Handler
+	bot      *mattermost.Bot
 	server   atomic.Pointer[mattermost.CachedAPI]
 
 	configuring sync.Mutex // orders changes of the configuration, the first with the activation
@@ -58,6 +59,7 @@ func (p *Plugin) OnActivate() error {
 	p.server.Store(cached)
 	server := mattermost.New(mattermost.Config{API: cached, Clock: p.clock})
 	p.siteURL = server.SiteURL
+	p.bot = mattermost.NewBot(mattermost.BotConfig{API: p.API, PluginID: pluginID, DisplayName: pluginName, Actions: api.ActionsPath})
 	p.api = api.New(api.Config{
 		Lifetime:      p.lifetime,
 		Runtime:       func() api.Runtime { return p.current.Load().Runtime },

@@ -61,6 +61,8 @@ func newHost(t *testing.T, settings map[string]any) *host {
 	}).Maybe()
 	api.On("GetConfig").Return(&model.Config{ServiceSettings: model.ServiceSettings{SiteURL: model.NewPointer("https://127.0.0.1:1/")}})
 	api.On("GetServerVersion").Return("11.1.0")
+	api.On("EnsureBotUser", mock.Anything).Return("bot", nil).Maybe()
+	api.On("GetBot", "bot", true).Return(&model.Bot{UserId: "bot", OwnerId: pluginID}, nil).Maybe()
 	api.On("GetDiagnosticId").Return("diagnostic").Maybe()
 	api.On("GetUser", user).Return(&model.User{Id: user}, nil).Maybe()
 	api.On("GetSession", "session1").Return(&model.Session{Id: "session1", UserId: user}, nil).Maybe()
@@ -192,6 +194,15 @@ func TestAStoreThatIsDownAtTheStartIsTriedAgain(t *testing.T) {
 	<-again
 	status, _ = h.get(t, "/connection")
 	assert.Equal(t, http.StatusOK, status)
+}
+
+func TestThePluginIsCalledAsTheManifestSays(t *testing.T) {
+	raw, err := os.ReadFile("../plugin.json")
+	require.NoError(t, err)
+	var manifest model.Manifest
+	require.NoError(t, json.Unmarshal(raw, &manifest))
+	assert.Equal(t, manifest.Id, pluginID)
+	assert.Equal(t, manifest.Name, pluginName)
 }
 
 func TestTheSystemConsoleOffersTheKindsThatThePackagesKnow(t *testing.T) {

@@ -196,7 +196,8 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, ciph
 	if err != nil {
 		return nil, nil, errors.Wrap(err, "remote")
 	}
-	server := mattermost.New(mattermost.Config{API: p.server.Load(), AllowUnscanned: c.AllowUnscanned, Clock: p.clock})
+	server := mattermost.New(mattermost.Config{API: p.server.Load(), AllowUnscanned: c.AllowUnscanned, Clock: p.clock, Actions: api.ActionsPath})
+	reminders := filehost.NewReminders(filehost.RemindersConfig{Host: c.Host, Users: server.User, Bot: p.bot, KV: kv, Clock: p.clock, Log: p.log})
 	store, err := tokens.New(tokens.Config{
 		Host:        c.Host,
 		Methods:     c.Methods,
@@ -209,6 +210,7 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, ciph
 		Account:     host.Account,
 		Revoke:      host.Revoker(),
 		Identify:    server.Identity,
+		Lost:        reminders.Lost,
 		Changed:     func() { recheck(filehost.CheckTokenEndpoint) },
 		Pending:     p.pending,
 		Lifetime:    p.lifetime,
@@ -229,6 +231,7 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, ciph
 		Remote:      host,
 		Mattermost:  server,
 		Audit:       mattermost.NewAudit(p.server.Load()),
+		Reminders:   reminders,
 		Sealer:      cipher,
 		KV:          kv,
 		Clock:       p.clock,

@@ -90,6 +90,9 @@ var routes = []route{
 	{method: http.MethodGet, path: "/api/connection/confirm/{handle}", public: true, limit: within(quick), use: (*Handler).confirmPage},
 	{method: http.MethodGet, path: "/api/connection/done", public: true, limit: within(quick), use: (*Handler).donePage},
 	{method: http.MethodGet, path: "/api/connection/failed", public: true, limit: within(quick), use: (*Handler).failedPage},
+	{method: http.MethodPost, path: "/api/actions/connect", limit: within(signIn), use: (*Handler).actionConnect},
+	{method: http.MethodPost, path: "/api/actions/code", limit: within(quick), use: (*Handler).actionCode},
+	{method: http.MethodPost, path: "/api/actions/confirm", limit: within(signIn), use: (*Handler).actionConfirm},
 }
 
 // transferLimit is the time of a synchronous copy: it ends before the server gives up on the request.

@@ -44,6 +44,7 @@ type world struct {
 	remote     *filehosttest.Remote
 	tokens     *filehosttest.Tokens
 	mattermost *filehosttest.Mattermost
+	bot        filehosttest.Bot
 	runtime    Runtime
 	logged     *bytes.Buffer
 	refused    error // of whoever has a session
@@ -54,14 +55,17 @@ func newWorld(t *testing.T) *world {
 	w := &world{remote: filehosttest.NewRemote(), tokens: filehosttest.NewTokens(alice, admin), logged: &bytes.Buffer{}, mattermost: filehosttest.NewMattermost(
 		filehost.User{ID: alice, Username: "alice", Active: true}, filehost.User{ID: bob, Username: "bob", Active: true}, filehost.User{ID: admin, Active: true, Admin: true})}
 	clock := clockwork.NewFakeClockAt(noon)
+	kv := filehosttest.NewKV(clock)
+	host := filehost.Host{ID: filehost.DefaultHostID, Name: "Cloud", Kind: "webdav", BaseURL: &url.URL{Scheme: "https", Host: "cloud.example.com"}}
 	w.runtime = Runtime{
 		Monitor: filehost.NewMonitor(clock, slog.New(slog.DiscardHandler), time.Second),
 		Service: filehost.New(filehost.Config{
-			Host:     filehost.Host{ID: filehost.DefaultHostID, Name: "Cloud", Kind: "webdav", BaseURL: &url.URL{Scheme: "https", Host: "cloud.example.com"}},
+			Host:     host,
 			Methods:  []filehost.Method{filehost.MethodOAuth},
 			Settings: filehost.Settings{MaxCopyBytes: 1 << 20, MaxFiles: 10, CopiesPerNode: 2, CopiesPerUser: 1},
 			Tokens:   w.tokens, Connections: w.tokens, Remote: w.remote, Mattermost: w.mattermost, Audit: &filehosttest.Audit{}, Sealer: filehosttest.Sealer{},
-			KV: filehosttest.NewKV(clock), Clock: clock, Claims: filehost.NewClaims(filehosttest.Process{Name: "run"}),
+			Reminders: filehost.NewReminders(filehost.RemindersConfig{Host: host, Users: w.mattermost.User, Bot: &w.bot, KV: kv, Clock: clock, Log: slog.New(slog.DiscardHandler)}),
+			KV:        kv, Clock: clock, Claims: filehost.NewClaims(filehosttest.Process{Name: "run"}),
 			Copies: filehost.NewPlaces("copies"), Listings: filehost.NewPlaces("listings"),
 		}),
 	}

@@ -66,6 +66,7 @@ func (s *Service) Begin(ctx context.Context, userID string, method Method) (Begu
 	err = s.Connections.ConnectAutomatically(ctx, userID)
 	if err == nil {
 		s.Mattermost.ConnectionChanged(userID)
+		s.Reminders.Connected(ctx, userID)
 	}
 	return Begun{Connected: true}, err
 }
@@ -155,6 +156,7 @@ func (s *Service) Disconnect(ctx context.Context, userID string) error {
 // connected tells everybody whom it concerns that a user has connected.
 func (s *Service) connected(ctx context.Context, userID string) {
 	s.Mattermost.ConnectionChanged(userID)
+	s.Reminders.Connected(ctx, userID)
 	fresh, _ := s.Connections.Connection(ctx, userID) // it may read a replica that lags behind, and knows nothing then
 	s.note(ctx, AuditEvent{Action: AuditConnect, ActingUserID: userID, Grant: fresh.Grant, Account: fresh.Account})
 }

@@ -31,6 +31,7 @@ const (
 	CheckHost          = "host"
 	CheckTokenEndpoint = "token_endpoint"
 	CheckTransfers     = "transfers"
+	CheckBot           = "bot"
 )
 
 // Probe is a check that can be run. Run calls out with no grant and no user's credential. It fails with Degraded for what
@@ -71,6 +72,7 @@ func (s *Service) Probes(kv KV, tokenEndpoint func(context.Context) error) []Pro
 		{CheckHost, s.Remote.Check},
 		{CheckTokenEndpoint, tokenEndpoint},
 		{CheckTransfers, s.Mattermost.CheckUploads},
+		{CheckBot, s.Reminders.Bot.Check},
 	}
 }
 

@@ -238,6 +238,42 @@ type Mattermost interface {
 	CheckUploads(ctx context.Context) error
 	// ConnectionChanged tells the user's own web clients that his connection changed.
 	ConnectionChanged(userID string)
+	// AskCode shows the dialog to the user whose press has the trigger id. It fails with InvalidRequest when that is none,
+	// or too old.
+	AskCode(ctx context.Context, dialog CodeDialog) error
+}
+
+// Message is what the plugin's bot tells a user.
+type Message struct {
+	Text    string // Markdown; names that others chose are in it as literal writes them
+	Buttons []Button
+}
+
+// Button lets the user who presses it call the plugin's route of an action.
+type Button struct {
+	Action string
+	Label  string
+	HostID string // which host the action is for
+}
+
+// Bot is the plugin's own account at Mattermost.
+type Bot interface {
+	// Message sends a user a direct message and returns the id of the post. It fails with NotConfigured while there is no
+	// account to send it as.
+	Message(ctx context.Context, userID string, message Message) (postID string, err error)
+	// Edit replaces what the post says, buttons included. It fails with NotFound unless the post is one that the bot has
+	// sent to this user.
+	Edit(ctx context.Context, userID, postID string, message Message) error
+	// Check fails with Degraded when the bot can't send messages, with a remedy for the admin.
+	Check(ctx context.Context) error
+}
+
+// CodeDialog asks a user for the code that a page of a sign-in has shown him, in whichever client he uses.
+type CodeDialog struct {
+	TriggerID string // of the press that it answers; Mattermost has signed it
+	HostID    string
+	Title     string // at most 24 characters
+	Text      string // Markdown
 }
 
 // KV is a store that all nodes share. Values are opaque bytes.

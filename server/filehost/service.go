@@ -25,6 +25,7 @@ type Config struct {
 	Remote      Remote
 	Mattermost  Mattermost
 	Audit       Audit
+	Reminders   *Reminders
 	Sealer      Sealer
 	KV          KV
 	Clock       clockwork.Clock

@@ -1,6 +1,8 @@
 package filehost_test
 
 import (
+	"bytes"
+	"log/slog"
 	"net/url"
 	"testing"
 	"time"
@@ -27,6 +29,8 @@ type world struct {
 	clock      *clockwork.FakeClock
 	kv         *filehosttest.KV
 	audit      *filehosttest.Audit
+	bot        *filehosttest.Bot
+	log        *bytes.Buffer
 }
 
 func newWorld() *world {
@@ -34,10 +38,11 @@ func newWorld() *world {
 		filehost.User{ID: alice, Username: alice, Active: true}, filehost.User{ID: bob, Username: bob, Active: true},
 		filehost.User{ID: "bot", Bot: true, Active: true}, filehost.User{ID: "gone"})}
 	w.clock = clockwork.NewFakeClockAt(noon)
-	w.kv = filehosttest.NewKV(w.clock)
 	w.audit = &filehosttest.Audit{}
+	w.kv, w.bot, w.log = filehosttest.NewKV(w.clock), &filehosttest.Bot{}, &bytes.Buffer{}
+	host := filehost.Host{ID: filehost.DefaultHostID, Name: "Cloud", Kind: "webdav", BaseURL: &url.URL{Scheme: "https", Host: "cloud.example.com"}}
 	w.Service = filehost.New(filehost.Config{
-		Host:        filehost.Host{ID: filehost.DefaultHostID, Name: "Cloud", Kind: "webdav", BaseURL: &url.URL{Scheme: "https", Host: "cloud.example.com"}},
+		Host:        host,
 		Methods:     []filehost.Method{filehost.MethodOAuth},
 		Settings:    filehost.Settings{MaxCopyBytes: 1 << 20, MaxFiles: 10, CopiesPerNode: 2, CopiesPerUser: 1},
 		Tokens:      w.tokens,
@@ -45,12 +50,14 @@ func newWorld() *world {
 		Remote:      w.remote,
 		Mattermost:  w.mattermost,
 		Audit:       w.audit,
-		Sealer:      filehosttest.Sealer{},
-		KV:          w.kv,
-		Clock:       w.clock,
-		Claims:      filehost.NewClaims(filehosttest.Process{Name: "run"}),
-		Copies:      filehost.NewPlaces("copies"),
-		Listings:    filehost.NewPlaces("listings"),
+		Reminders: filehost.NewReminders(filehost.RemindersConfig{Host: host, Users: w.mattermost.User, Bot: w.bot, KV: w.kv, Clock: w.clock,
+			Log: slog.New(slog.NewTextHandler(w.log, nil))}),
+		Sealer:   filehosttest.Sealer{},
+		KV:       w.kv,
+		Clock:    w.clock,
+		Claims:   filehost.NewClaims(filehosttest.Process{Name: "run"}),
+		Copies:   filehost.NewPlaces("copies"),
+		Listings: filehost.NewPlaces("listings"),
 	})
 	return w
 }

@@ -26,6 +26,8 @@ type Config struct {
 	AllowUnscanned bool
 	// Clock tells how long a write takes.
 	Clock clockwork.Clock
+	// Actions is the path of the routes behind buttons and dialogs, below the site's subpath.
+	Actions string
 }
 
 // Server implements filehost.Mattermost. It is safe for concurrent use.

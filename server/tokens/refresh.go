@@ -36,7 +36,7 @@ func (s *Store) current(ctx context.Context, userID string) (record, error) {
 	case found.State == refreshing, found.State == active && s.renewable(found.record), s.issuable(found.record):
 		return s.successor(ctx, userID, found.Generation)
 	}
-	return record{}, s.notConnected(found)
+	return record{}, s.connectionLost(userID, found)
 }
 
 // Renew implements filehost.Tokens. A rejected credential that can't be renewed is marked dead at once.
@@ -55,7 +55,7 @@ func (s *Store) Renew(ctx context.Context, userID string, rejected filehost.Cred
 	switch found.State {
 	case active, refreshing:
 	default:
-		return filehost.Credential{}, s.notConnected(found)
+		return filehost.Credential{}, s.connectionLost(userID, found)
 	}
 	if !s.renewable(found.record) && !found.Generation.after(spent) {
 		if err := s.Reject(ctx, userID, rejected); err != nil {
@@ -78,7 +78,10 @@ func (s *Store) Reject(ctx context.Context, userID string, rejected filehost.Cre
 		if s.isAutomatic(found.record) {
 			next = s.refused(found.record, &refusal{reason: s.config.Host.Name + " did not accept the access that was made for you."})
 		}
-		_, won, err := s.swap(ctx, userID, found, next)
+		ended, won, err := s.swap(ctx, userID, found, next)
+		if won {
+			s.reportLoss(userID, ended)
+		}
 		return won, err
 	})
 }

@@ -50,6 +50,9 @@ type Config struct {
 	// Identify tells what Mattermost vouches for of a user, or fails with NotFound.
 	Identify func(ctx context.Context, userID string) (filehost.Identity, error)
 
+	// Lost is told of each user whose connection has ended by itself, at least once for each. It may block. nil = nobody asks.
+	Lost func(ctx context.Context, loss filehost.Loss) error
+
 	Pending  *Pending        // the node's own
 	Lifetime context.Context // the plugin's own
 	Node     string          // names this process among the nodes
@@ -65,6 +68,7 @@ type Store struct {
 	provider  *provider // nil where no method needs a sign-in server
 	automatic automatic // nil where the first method is interactive
 	flights   singleflight.Group
+	losses    singleflight.Group
 	used      lastUses
 	rest      rest
 

@@ -62,7 +62,7 @@ func (q *succession) run() (record, error) {
 		case succeeded:
 			return read.record, nil
 		case lapsed:
-			return record{}, q.notConnected(read)
+			return record{}, q.connectionLost(q.userID, read)
 		case otherFailed:
 			return record{}, q.signInServerDown(errors.New("another node's refresh has failed"))
 		case mayTake:
@@ -210,7 +210,7 @@ func (q *succession) bury(read entry) (record, bool, error) {
 		q.lost, q.waited = &read, true
 		return record{}, false, nil
 	}
-	return record{}, true, q.notConnected(entry{record: read.as(dead)})
+	return record{}, true, q.connectionLost(q.userID, entry{record: read.as(dead)})
 }
 
 // keep saves the outcome of a refresh. When the store fails, memory keeps it and goes on trying. decided is false when

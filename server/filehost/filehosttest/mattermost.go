@@ -30,6 +30,7 @@ type Mattermost struct {
 	deleted  map[string]bool   // files
 	late     func(filehost.Post)
 	replied  map[string]bool // posts
+	asked    []filehost.CodeDialog
 }
 
 // Uploaded is a file in the store.
@@ -282,4 +283,22 @@ func (m *Mattermost) ConnectionChanged(userID string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.changed = append(m.changed, userID)
+}
+
+// AskCode implements filehost.Mattermost: the trigger id "old" is too old.
+func (m *Mattermost) AskCode(_ context.Context, dialog filehost.CodeDialog) error {
+	if dialog.TriggerID == "old" {
+		return filehost.Invalid("trigger_id", "This press of a button is too old.")
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.asked = append(m.asked, dialog)
+	return nil
+}
+
+// Asked returns the dialogs that were shown.
+func (m *Mattermost) Asked() []filehost.CodeDialog {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.asked)
 }
