@@ -201,8 +201,8 @@ func TestThePluginIsCalledAsTheManifestSays(t *testing.T) {
 	require.NoError(t, err)
 	var manifest model.Manifest
 	require.NoError(t, json.Unmarshal(raw, &manifest))
-	assert.Equal(t, manifest.Id, pluginID)
-	assert.Equal(t, manifest.Name, pluginName)
+	assert.Equal(t, pluginID, manifest.Id)
+	assert.Equal(t, pluginName, manifest.Name)
 }
 
 func TestTheSystemConsoleOffersTheKindsThatThePackagesKnow(t *testing.T) {

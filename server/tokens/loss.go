@@ -18,20 +18,19 @@ func (s *Store) connectionLost(userID string, found entry) error {
 // reportLoss tells Config.Lost, in the background, of a record that has ended by itself.
 func (s *Store) reportLoss(userID string, found entry) {
 	loss, ok := lossOf(userID, found)
-	if !ok || s.config.Lost == nil {
-		return
+	if !ok || s.config.Lost == nil || !s.config.Pending.begin(s.config.Lifetime) {
+		return // of a plugin that stops: the next use of the record tells
 	}
-	s.losses.DoChan(userID+" "+loss.Of, func() (any, error) {
-		s.tell(loss)
-		return struct{}{}, nil
+	defer s.config.Pending.running.Done()
+	s.config.Pending.background(s.config.Log, func() {
+		_, _, _ = s.losses.Do(userID+" "+loss.Of, func() (any, error) { // of callers at once, one tells
+			s.tell(loss)
+			return struct{}{}, nil
+		})
 	})
 }
 
 func (s *Store) tell(loss filehost.Loss) {
-	if !s.config.Pending.begin(s.config.Lifetime) {
-		return // the next use of the record tells
-	}
-	defer s.config.Pending.running.Done()
 	ctx, cancel := s.withTimeout(context.WithoutCancel(s.config.Lifetime), callLimit)
 	defer cancel()
 	err := filehost.Recovered(func() error { return s.config.Lost(ctx, loss) })

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,6 +28,7 @@ type Tokens struct {
 	confirms    map[string]string // code to user
 	pending     map[string]filehost.Pending
 	refused     map[string]filehost.Refusal
+	begun       []string
 }
 
 // NewTokens returns a double in which the users are connected.
@@ -109,8 +111,18 @@ func (t *Tokens) Connection(_ context.Context, userID string) (filehost.Connecti
 }
 
 // Authorize implements filehost.Connections.
-func (t *Tokens) Authorize(context.Context, string) (string, error) {
+func (t *Tokens) Authorize(_ context.Context, userID string) (string, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.begun = append(t.begun, userID)
 	return "https://login.example.com/authorize?state=state", nil
+}
+
+// Begun returns the users whose sign-ins Authorize began.
+func (t *Tokens) Begun() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.begun)
 }
 
 // BeginLoginFlow implements filehost.Connections.
