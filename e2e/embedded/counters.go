@@ -10,7 +10,7 @@ func (h *Host) count(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.counters.Request(r)
 		switch {
-		case r.URL.Path == "/oidc/oauth/token":
+		case r.URL.Path == TokenPath:
 			h.counters.TokenRequests.Add(1)
 			if r.PostFormValue("grant_type") == "refresh_token" {
 				h.counters.Refreshes.Add(1)

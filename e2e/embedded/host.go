@@ -54,7 +54,11 @@ func Start(ctx context.Context, cfg hosts.Config) (*Host, error) {
 	mux := http.NewServeMux()
 	mux.Handle("/dav/", host.dav(provider.Crypto()))
 	mux.Handle("/oidc/login", host.login(provider))
-	mux.Handle("/oidc/", http.StripPrefix("/oidc", provider))
+	oidc := http.StripPrefix("/oidc", provider)
+	mux.Handle("/oidc/", oidc)
+	mux.HandleFunc(TokenPath, func(w http.ResponseWriter, r *http.Request) {
+		host.faults.Serve(w, r, "", r.URL.Path, oidc.ServeHTTP)
+	})
 	host.server = &http.Server{
 		Handler:           host.count(mux),
 		ReadHeaderTimeout: 10 * time.Second,
@@ -76,6 +80,9 @@ func (h *Host) Origin() string { return "http://" + h.listener.Addr().String() }
 
 // URL is the WebDAV root; each user sees his own folder there.
 func (h *Host) URL() string { return h.Origin() + "/dav/" }
+
+// TokenPath is where the host answers token requests, which can be broken there.
+const TokenPath = "/oidc/oauth/token"
 
 // Issuer is the OpenID Connect issuer; discovery lies below it.
 func (h *Host) Issuer() string { return h.Origin() + "/oidc" }

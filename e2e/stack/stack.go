@@ -80,6 +80,8 @@ type Stack struct {
 	TeamID, ChannelID  string
 	// FileStore is where Mattermost keeps files: "local" or "s3".
 	FileStore string
+	// Newest tells whether it is the newest version of Mattermost that can be built.
+	Newest bool
 	// Transport holds all traffic with the plugin to its contract.
 	Transport http.RoundTripper
 
@@ -104,7 +106,7 @@ func Up(ctx context.Context, cfg Config) (*Stack, error) {
 	if cfg.Say == nil {
 		cfg.Say = func(string) {}
 	}
-	s := &Stack{subpath: cfg.Subpath, FileStore: cfg.FileStore, clientID: "mattermost", secret: rand.Text()}
+	s := &Stack{subpath: cfg.Subpath, FileStore: cfg.FileStore, Newest: cfg.Version == newest, clientID: "mattermost", secret: rand.Text()}
 	if err := s.up(ctx, cfg); err != nil {
 		return nil, errors.Join(err, s.Down())
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/api"
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/embedded"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/hosts"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/rest"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/sample"
@@ -260,4 +261,45 @@ func wholeUploads(t *testing.T, node *stack.Node, size int) int {
 		}
 	}
 	return whole
+}
+
+// TestKilledWhileRefreshing kills the plugin of a node when the sign-in server has spent the refresh token and the answer is
+// on its way. The other node waits until the lease has run out, tries the old token once, and asks to connect again.
+func TestKilledWhileRefreshing(t *testing.T) {
+	node, err := site.AddNode(t.Context(), stack.NodeConfig{})
+	must(t, err)
+	t.Cleanup(func() { must(t, site.StopNode(node)) })
+	account := newConnected(t, "carol")
+	spent := make(chan struct{})
+	lift := site.Host.Fault(hosts.Fault{Method: http.MethodPost, Path: embedded.TokenPath, Then: func() { close(spent) }, End: hosts.Stall})
+	defer lift()
+	site.Host.ExpireAccessTokens("carol")
+	before := site.Host.Counts().Refreshes
+	killed := make(chan error, 1)
+	go func() {
+		_, err := api.Client{Client: rest.New(node.URL+"/plugins/"+stack.PluginID+"/api", account.Token)}.List(t.Context(), in("/"))
+		killed <- err
+	}()
+	<-spent
+	processes, err := node.Processes()
+	must(t, err)
+	must(t, syscall.Kill(processes[stack.PluginID], syscall.SIGKILL))
+	if err := <-killed; err == nil {
+		t.Error("a plugin that was killed answered")
+	}
+	lift()
+
+	_, err = site.Plugin(account).List(t.Context(), in("/"))
+	wantProblem(t, err, "not_connected", 424)
+	if refreshes := site.Host.Counts().Refreshes - before; refreshes != 2 {
+		t.Errorf("the refresh token was sent %d times, want twice: by who died, and by who came after", refreshes)
+	}
+	_, err = site.Plugin(account).List(t.Context(), in("/"))
+	wantProblem(t, err, "not_connected", 424)
+	if refreshes := site.Host.Counts().Refreshes - before; refreshes != 2 {
+		t.Error("a refresh token that is dead was sent again")
+	}
+	must(t, site.Connect(t.Context(), account, "carol"))
+	_, err = site.Plugin(account).List(t.Context(), in("/"))
+	must(t, err)
 }

@@ -4,6 +4,9 @@ import (
 	"sync"
 	"testing"
 
+	"golang.org/x/sync/errgroup"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/api"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/stack"
 )
 
@@ -43,29 +46,32 @@ func TestNodesShareAConnection(t *testing.T) {
 	wantProblem(t, err, "not_connected", 424)
 }
 
-// TestNodesShareOneRefresh lets a token run out and asks both nodes at once: one of them renews it, both use it.
-func TestNodesShareOneRefresh(t *testing.T) {
-	node := secondNode(t)
+// TestRefreshOnceAcrossNodes lets a token expire again and again, with many callers on both nodes at once each time: one of
+// them renews it, all use it.
+func TestRefreshOnceAcrossNodes(t *testing.T) {
+	const rounds, callers = 50, 100 // callers on each node
+	nodes := []api.Client{}
 	account := newConnected(t, "carol")
-	site.Host.ExpireAccessTokens("carol")
-	before := site.Host.Counts().Refreshes
-	errs := make(chan error)
-	for i := range 20 {
-		client := site.Plugin(account)
-		if i%2 == 1 {
-			client = node.Plugin(account)
-		}
-		go func() {
-			_, err := client.List(t.Context(), in("/"))
-			errs <- err
-		}()
+	for _, client := range []api.Client{site.Plugin(account), secondNode(t).Plugin(account)} {
+		_, err := client.List(t.Context(), in("/", "limit", "1"))
+		must(t, err)
+		nodes = append(nodes, client)
 	}
-	for range 20 {
-		if err := <-errs; err != nil {
-			t.Error(err)
+	for round := range rounds {
+		site.Host.ExpireAccessTokens("carol")
+		before := site.Host.Counts().Refreshes
+		var group errgroup.Group
+		for _, client := range nodes {
+			for range callers {
+				group.Go(func() error {
+					_, err := client.List(t.Context(), in("/", "limit", "1"))
+					return err
+				})
+			}
 		}
-	}
-	if refreshes := site.Host.Counts().Refreshes - before; refreshes != 1 {
-		t.Errorf("the token was renewed %d times", refreshes)
+		must(t, group.Wait())
+		if refreshes := site.Host.Counts().Refreshes - before; refreshes != 1 {
+			t.Fatalf("round %d: %d token requests, want 1", round, refreshes)
+		}
 	}
 }
