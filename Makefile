@@ -15,6 +15,7 @@ GOTESTSUM     := .cache/tools/gotestsum
 
 WEBAPP_MODULES  := webapp/node_modules/.installed
 BROWSER_MODULES := e2e/browser/node_modules/.installed
+SIGNIN_MODULES  := e2e/signin/oidcprovider/node_modules/.installed
 WEBAPP_MAIN     := webapp/dist/main.js
 WEBAPP_SOURCES  := $(shell find webapp/src webapp/i18n -type f 2>/dev/null) webapp/webpack.config.mjs webapp/tsconfig.json webapp/package.json
 
@@ -50,11 +51,12 @@ deploy: dist ## Upload the bundle to MM_SERVICESETTINGS_SITEURL as MM_ADMIN_TOKE
 	go run ./build/deploy -bundle $(BUNDLE)
 
 .PHONY: fmt
-fmt: $(GOLANGCI_LINT) $(WEBAPP_MODULES) $(BROWSER_MODULES) ## Format the Go code, extract the messages, fix what the linters can fix
+fmt: $(GOLANGCI_LINT) $(WEBAPP_MODULES) $(BROWSER_MODULES) $(SIGNIN_MODULES) ## Format the Go code, extract the messages, fix what the linters can fix
 	$(GOLANGCI_LINT) fmt
 	cd e2e && ../$(GOLANGCI_LINT) fmt --config ../.golangci.yml
 	cd webapp && npm run --silent i18n:extract && npm run --silent lint -- --fix
 	cd e2e/browser && npm run --silent lint -- --fix
+	cd e2e/signin/oidcprovider && npm run --silent lint -- --fix
 
 .PHONY: lint
 lint: lint-go lint-web ## Check formatting, lint, go.mod files, types and messages
@@ -67,9 +69,10 @@ lint-go: $(GOLANGCI_LINT)
 	cd e2e && ../$(GOLANGCI_LINT) run --config ../.golangci.yml ./...
 
 .PHONY: lint-web
-lint-web: $(WEBAPP_MODULES) $(BROWSER_MODULES)
+lint-web: $(WEBAPP_MODULES) $(BROWSER_MODULES) $(SIGNIN_MODULES)
 	cd webapp && npm run --silent lint && npm run --silent check:types && npm run --silent i18n:verify
 	cd e2e/browser && npm run --silent lint && npm run --silent check:types
+	cd e2e/signin/oidcprovider && npm run --silent lint
 
 .PHONY: unit
 unit: unit-go unit-web ## Run the unit tests of the server and of the webapp part
@@ -83,7 +86,7 @@ unit-web: $(WEBAPP_MODULES)
 	cd webapp && npm test --silent
 
 .PHONY: e2e
-e2e: dist-host $(GOTESTSUM) ## Run the end-to-end tests on each server, store and host; VARIANTS=oldest RUN=TestX for less
+e2e: dist-host $(GOTESTSUM) $(SIGNIN_MODULES) ## Run the end-to-end tests on each server, store and host; VARIANTS=oldest RUN=TestX for less
 	@build/e2e.sh "$(CURDIR)/$(HOST_BUNDLE)" $(VARIANTS)
 
 .PHONY: browser

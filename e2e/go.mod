@@ -40,4 +40,8 @@ require (
 	go.opentelemetry.io/otel/trace v1.44.0 // indirect
 )
 
-ignore ./browser // npm packages may hold Go code
+// npm packages may hold Go code
+ignore (
+	./browser
+	./signin/oidcprovider
+)

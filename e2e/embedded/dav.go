@@ -68,12 +68,17 @@ func (h *Host) bearer(crypto op.Crypto, r *http.Request) (string, bool) {
 	if !ok {
 		return "", false
 	}
+	h.storage.see(token)
+	if h.verify != nil {
+		name, ok := h.verify(r.Context(), token)
+		_, known := h.users[name]
+		return name, ok && known && h.storage.knows(name, token)
+	}
 	// The provider's opaque access token is its own id and subject, encrypted.
 	clear, err := crypto.Decrypt(token)
 	if err != nil {
 		return "", false
 	}
 	id, subject, _ := strings.Cut(clear, ":")
-	h.storage.see(token)
-	return subject, h.storage.accessTokenLives(id, subject)
+	return subject, h.storage.accessTokenLives(id, subject) && h.storage.isForFiles(id)
 }

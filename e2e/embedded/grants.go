@@ -21,6 +21,11 @@ func (h *Host) ExpireAccessTokens(user string) {
 			delete(h.storage.access, id)
 		}
 	}
+	for token, of := range h.storage.foreign {
+		if of == user {
+			h.storage.ended[token] = true
+		}
+	}
 }
 
 // RevokeGrants ends everything that a user has allowed, as an administrator of the host would.
@@ -58,6 +63,14 @@ func (h *Host) Secrets() []string {
 		secrets = append(secrets, user.Password)
 	}
 	return secrets
+}
+
+// knows remembers whose access token of another server this is, and tells whether ExpireAccessTokens has ended it.
+func (s *storage) knows(user, token string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.foreign[token] = user
+	return !s.ended[token]
 }
 
 // see remembers an access token that was used.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/hosts"
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/signin"
 )
 
 // Host is a running file host.
@@ -25,6 +26,8 @@ type Host struct {
 	listener net.Listener
 	server   *http.Server
 	storage  *storage
+	signIn   *signin.Front
+	verify   func(ctx context.Context, accessToken string) (user string, ok bool)
 	faults   hosts.Faults
 	counters hosts.Counters
 }
@@ -37,7 +40,7 @@ func Start(ctx context.Context, cfg hosts.Config) (*Host, error) {
 	if err != nil {
 		return nil, fmt.Errorf("file host: %w", err)
 	}
-	host := &Host{root: cfg.Root, users: map[string]hosts.User{}, listener: listener}
+	host := &Host{root: cfg.Root, users: map[string]hosts.User{}, listener: listener, verify: cfg.Verify}
 	for _, user := range cfg.Users {
 		host.users[user.Name] = user
 		if err := os.MkdirAll(host.Dir(user.Name), 0o755); err != nil {
@@ -51,13 +54,15 @@ func Start(ctx context.Context, cfg hosts.Config) (*Host, error) {
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
+	host.signIn = signin.NewFront(http.StripPrefix("/oidc", provider), signin.Paths{
+		Token: TokenPath, Revocation: "/oidc/revoke", Keys: "/oidc/keys",
+	})
 	mux := http.NewServeMux()
 	mux.Handle("/dav/", host.dav(provider.Crypto()))
 	mux.Handle("/oidc/login", host.login(provider))
-	oidc := http.StripPrefix("/oidc", provider)
-	mux.Handle("/oidc/", oidc)
+	mux.Handle("/oidc/", host.signIn)
 	mux.HandleFunc(TokenPath, func(w http.ResponseWriter, r *http.Request) {
-		host.faults.Serve(w, r, "", r.URL.Path, oidc.ServeHTTP)
+		host.faults.Serve(w, r, "", r.URL.Path, host.signIn.ServeHTTP)
 	})
 	host.server = &http.Server{
 		Handler:           host.count(mux),
@@ -86,6 +91,9 @@ const TokenPath = "/oidc/oauth/token"
 
 // Issuer is the OpenID Connect issuer; discovery lies below it.
 func (h *Host) Issuer() string { return h.Origin() + "/oidc" }
+
+// SignIn is what stands before its own sign-in server.
+func (h *Host) SignIn() *signin.Front { return h.signIn }
 
 // Dir is where the files of a user lie on disk.
 func (h *Host) Dir(user string) string { return filepath.Join(h.root, user) }

@@ -6,6 +6,7 @@ import (
 	"crypto/rsa"
 	"crypto/subtle"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,7 +34,10 @@ type storage struct {
 	codes    map[string]string // code -> id of the request
 	access   map[string]*accessToken
 	refresh  map[string]*grant
-	issued   []string // all codes and refresh tokens ever
+	trust    trust
+	foreign  map[string]string // access tokens of another server -> user
+	ended    map[string]bool   // those of them that are good no more
+	issued   []string          // all codes and refresh tokens ever
 }
 
 var _ op.Storage = (*storage)(nil)
@@ -50,6 +54,7 @@ type grant struct {
 type accessToken struct {
 	clientID, subject string
 	scopes            []string
+	audience          []string
 	expires           time.Time
 }
 
@@ -74,6 +79,9 @@ func newStorage(cfg hosts.Config, host *Host) (*storage, error) {
 		codes:    map[string]string{},
 		access:   map[string]*accessToken{},
 		refresh:  map[string]*grant{},
+		foreign:  map[string]string{},
+		ended:    map[string]bool{},
+		trust:    trust{links: map[string]string{}, spent: map[string]bool{}},
 	}, nil
 }
 
@@ -93,7 +101,7 @@ func (s *storage) CreateAccessToken(_ context.Context, request op.TokenRequest) 
 // issue wants the lock held.
 func (s *storage) issue(clientID string, request op.TokenRequest) (string, *accessToken) {
 	token := &accessToken{
-		clientID: clientID, subject: request.GetSubject(), scopes: request.GetScopes(),
+		clientID: clientID, subject: request.GetSubject(), scopes: request.GetScopes(), audience: request.GetAudience(),
 		expires: time.Now().Add(s.life),
 	}
 	id := rand.Text()
@@ -253,4 +261,13 @@ func (s *storage) accessTokenLives(id, subject string) bool {
 	defer s.mu.Unlock()
 	token, ok := s.access[id]
 	return ok && token.subject == subject && time.Now().Before(token.expires)
+}
+
+// isForFiles tells whether an access token is for the host's files, and not for something else: a client's own, or one
+// that was exchanged for this.
+func (s *storage) isForFiles(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	token, ok := s.access[id]
+	return ok && (slices.Contains(token.audience, s.client.id) || slices.Contains(token.audience, Audience))
 }

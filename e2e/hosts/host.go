@@ -3,6 +3,7 @@
 package hosts
 
 import (
+	"context"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -35,6 +36,9 @@ type Config struct {
 	RedirectURIs []string
 	// TokenLife is how long an access token lasts; zero means what the host does by itself.
 	TokenLife time.Duration
+	// Verify tells whose access token of another sign-in server this is; nil means that the host takes its own. Only the
+	// embedded host can do without its own.
+	Verify func(ctx context.Context, accessToken string) (user string, ok bool)
 	// Clock tells a double the time; nil means the real one. The embedded host always goes by the real one.
 	Clock clockwork.Clock
 }

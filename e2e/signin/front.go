@@ -154,15 +154,12 @@ func (f *Front) ask(r *http.Request) *answer {
 
 // token passes a token request on, once it is counted and its secrets are known.
 func (f *Front) token(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	form, err := readForm(w, r)
 	if err != nil {
 		http.Error(w, "the request can't be read", http.StatusBadRequest)
 		return
 	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	if form, err := url.ParseQuery(string(body)); err == nil {
-		f.heard(form)
-	}
+	f.heard(form)
 	fault := f.broken()
 	if fault.Status != 0 {
 		w.Header().Set("Content-Type", "application/json")
@@ -184,6 +181,19 @@ func (f *Front) token(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	got.send(w)
+}
+
+// readForm reads a request's form and leaves its body to be read again, unless somebody has read both already.
+func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
+	if r.PostForm != nil {
+		return r.PostForm, nil
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		return nil, err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return url.ParseQuery(string(body))
 }
 
 // heard counts a token request, and what came before.

@@ -2,7 +2,6 @@ package stack
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 
 	jose "github.com/go-jose/go-jose/v4"
@@ -12,12 +11,15 @@ import (
 
 // oidcProvider is npm's oidc-provider: authorization code with PKCE, and refresh tokens of which each is good once.
 var oidcProvider = signInKind{
-	program: func(_ context.Context, build builder) ([]string, error) {
-		dir := filepath.Join(build.root, "e2e", "signin", "oidcprovider")
-		if !isFile(filepath.Join(dir, "node_modules", ".installed")) {
-			return nil, errors.New("its packages are not installed; `make e2e` does that, or `npm ci` in " + dir)
-		}
-		return []string{"node", filepath.Join(dir, "server.mjs")}, nil
+	program: func(ctx context.Context, build builder) ([]string, error) {
+		const dir = "e2e/signin/oidcprovider"
+		program := filepath.Join(build.root, dir, "server.mjs")
+		return []string{"node", program}, oneAtATime(filepath.Join(build.cache, "oidcprovider.lock"), func() error {
+			return run(ctx, step{
+				Doing: "installing oidc-provider", Say: build.say, Dir: build.root,
+				Args: []string{"make", "--silent", dir + "/node_modules/.installed"},
+			})
+		})
 	},
 	configure: func(s *SignInServer, _ SignInConfig, config map[string]any) error {
 		key, err := signin.NewKey()

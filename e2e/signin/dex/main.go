@@ -12,7 +12,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/dexidp/dex/connector/oidc"
 	"github.com/dexidp/dex/server"
 	"github.com/dexidp/dex/storage"
 	"github.com/dexidp/dex/storage/memory"
@@ -96,8 +95,9 @@ func (s settings) fill(ctx context.Context, store storage.Storage) error {
 
 // connect adds the connector of the issuer.
 func (s settings) connect(ctx context.Context, store storage.Storage) error {
-	config, err := json.Marshal(oidc.Config{
-		Issuer: s.Connector.Issuer, ClientID: "dex", RedirectURI: s.Issuer + "/callback", Scopes: []string{"profile"},
+	config, err := json.Marshal(map[string]any{
+		"issuer": s.Connector.Issuer, "clientID": "dex", "redirectURI": s.Issuer + "/callback",
+		"scopes": []string{"profile"}, // with "email" it wants email_verified too
 	})
 	if err != nil {
 		return err
