@@ -59,7 +59,7 @@ func run(ctx context.Context, m *testing.M) (code int, err error) {
 	if code = m.Run(); code != 0 {
 		return code, errors.Join(keepLog(errors.New("tests failed")), nothingSurprising())
 	}
-	return code, errors.Join(logIsClean(), nothingSurprising())
+	return code, errors.Join(logIsClean(), databaseIsClean(ctx), nothingSurprising())
 }
 
 // nothingSurprising fails when the plugin has asked the host for what no client of such a host should.
