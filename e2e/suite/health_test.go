@@ -21,7 +21,7 @@ func TestHealthDepths(t *testing.T) {
 	}
 	admin, err := site.Plugin(site.Admin).Health(t.Context())
 	must(t, err)
-	for _, name := range []string{"configuration", "key", "kv_store", "host", "token_endpoint", "transfers"} {
+	for _, name := range []string{"configuration", "key", "kv_store", "host", "token_endpoint", "transfers", "bot"} {
 		if check := admin.Checks[name]; len(check) == 0 || check[0].Status != "pass" || check[0].Latency == nil || check[0].Time.IsZero() {
 			t.Errorf("an admin sees the check %s as %+v", name, check)
 		}

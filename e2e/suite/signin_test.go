@@ -19,6 +19,12 @@ func signInUpTo(t *testing.T, account *stack.Account) (callback string) {
 	t.Helper()
 	authorizeURL, err := site.Plugin(account).Authorize(t.Context())
 	must(t, err)
+	return signInFrom(t, authorizeURL)
+}
+
+// signInFrom does the same from an authorize URL on.
+func signInFrom(t *testing.T, authorizeURL string) (callback string) {
+	t.Helper()
 	browser := &http.Client{CheckRedirect: func(request *http.Request, _ []*http.Request) error {
 		if strings.HasPrefix(request.URL.String(), site.BaseURL()) {
 			return http.ErrUseLastResponse
