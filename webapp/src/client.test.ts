@@ -27,7 +27,21 @@ describe('client', () => {
         await client.disconnect();
         expect(await client.connection()).toMatchObject({state: 'not_connected'});
         expect(await client.confirm(server.code)).toMatchObject({state: 'connected', account: 'alice'});
-        expect(await client.signIn()).toBe('https://cloud.example.com/authorize?state=1');
+    });
+
+    it('begins to connect by the best method or by another', async () => {
+        server.connection.methods = ['token_exchange', 'oauth', 'login_flow'];
+        expect(await client.begin('oauth')).toEqual({page: 'https://cloud.example.com/authorize?state=1'});
+        expect(await client.begin('login_flow')).toEqual({page: 'https://cloud.example.com/login/v2/flow/1', lifetime: 20 * 60_000});
+        server.connection.method = 'token_exchange';
+        expect(await client.begin()).toMatchObject({connection: {state: 'connected'}});
+    });
+
+    it('accepts an account that waits, and lets one go', async () => {
+        server.offer();
+        expect(await client.accept(false)).toMatchObject({state: 'not_connected'});
+        server.offer({account: 'bob'});
+        expect(await client.accept(true)).toMatchObject({state: 'connected', account: 'bob'});
     });
 
     it('calls below the subpath of the site', async () => {
@@ -55,7 +69,9 @@ describe('client', () => {
 
     it.each(['javascript:alert(1)', 'data:text/html,x', 'not an address'])('refuses to send the browser to %s', async (page) => {
         server.failNext(Response.json({authorize_url: page}));
-        expect(await rejection(client.signIn())).toMatchObject({code: 'unreadable'});
+        expect(await rejection(client.begin())).toMatchObject({code: 'unreadable'});
+        server.failNext(Response.json({login_url: page, expires_at: '2026-11-21T12:20:00Z'}));
+        expect(await rejection(client.begin())).toMatchObject({code: 'unreadable'});
     });
 
     it('rejects an aborted call with the reason of its signal', async () => {

@@ -1,4 +1,4 @@
-import type {Connection, ErrorBody, ErrorCode} from './types';
+import type {Connection, ErrorBody, ErrorCode, Method} from './types';
 
 /** A call that did not succeed, as the API said it, or `offline` / `unreadable` when the API said nothing. */
 export class ApiError extends Error {
@@ -23,6 +23,11 @@ export class ApiError extends Error {
     }
 }
 
+/** What connecting has come to: a page to go on at, or the new connection. */
+export type Begun =
+    | {page: string; lifetime?: number}
+    | {connection: Connection};
+
 /**
  * The plugin's own HTTP API, as the user who is logged in. Every method rejects
  * with an {@link ApiError}, or with the signal's reason once the signal is aborted.
@@ -32,8 +37,14 @@ export type Client = {
     /** Tells whether and as whom the user is connected. */
     connection: (signal?: AbortSignal) => Promise<Connection>;
 
-    /** Begins a sign-in and resolves to the address of the host's sign-in page. */
-    signIn: (signal?: AbortSignal) => Promise<string>;
+    /**
+     * Begins to connect by a method, or by the best one. A page of the host's is where the user goes on; its
+     * lifetime, in milliseconds, is known where the sign-in does not come back to Mattermost.
+     */
+    begin: (method?: Method, signal?: AbortSignal) => Promise<Begun>;
+
+    /** Connects the account that waits for the user's word, or lets it go. */
+    accept: (accept: boolean, signal?: AbortSignal) => Promise<Connection>;
 
     /** Connects with an app password of the host. */
     connectWithPassword: (username: string, password: string, signal?: AbortSignal) => Promise<Connection>;
@@ -51,11 +62,12 @@ export function createClient(subpath: string): Client {
 
     return {
         connection: async (signal) => json<Connection>(await call(`${base}/connection`, {method: 'GET', signal})),
-        signIn: async (signal) => {
-            const answer = await call(`${base}/connection`, {method: 'POST', body: {}, signal});
-            const {authorize_url: page} = await json<{authorize_url: string}>(answer);
-            return webAddress(page, answer.status);
+        begin: async (method, signal) => {
+            const answer = await call(`${base}/connection`, {method: 'POST', body: method ? {method} : {}, signal});
+            return begun(await json<BegunBody>(answer), answer);
         },
+        accept: async (accept, signal) =>
+            json<Connection>(await call(`${base}/connection`, {method: 'POST', body: {accept}, signal})),
         connectWithPassword: async (username, password, signal) =>
             json<Connection>(await call(`${base}/connection`, {method: 'POST', body: {username, password}, signal})),
         confirm: async (code, signal) =>
@@ -68,7 +80,7 @@ export function createClient(subpath: string): Client {
 
 type Request = {
     method: 'GET' | 'POST' | 'DELETE';
-    body?: Record<string, string>;
+    body?: Record<string, string | boolean>;
     signal: AbortSignal | undefined;
 };
 
@@ -124,6 +136,20 @@ function isErrorBody(body: unknown): body is ErrorBody {
     return typeof body === 'object' && body !== null &&
         'code' in body && typeof body.code === 'string' &&
         'message' in body && typeof body.message === 'string';
+}
+
+type BegunBody = Connection | {authorize_url: string} | {login_url: string; expires_at: string};
+
+function begun(body: BegunBody, answer: Response): Begun {
+    if ('authorize_url' in body) {
+        return {page: webAddress(body.authorize_url, answer.status)};
+    }
+    if ('login_url' in body) {
+        // By the server's clock: this one may be wrong.
+        const now = Date.parse(answer.headers.get('Date') ?? '') || Date.now();
+        return {page: webAddress(body.login_url, answer.status), lifetime: Date.parse(body.expires_at) - now};
+    }
+    return {connection: body};
 }
 
 /** Lets a web address through and nothing that a browser would run as a script. */

@@ -12,6 +12,27 @@ export type Host = {
     kind: string;
 };
 
+/**
+ * How one gets access: `oauth` on the host's own sign-in page, `login_flow` on a page of the host that
+ * gives the plugin an app password, `password` with an app password typed here; the others need no act of the user.
+ */
+export type Method = 'oauth' | 'login_flow' | 'password' | AutomaticMethod;
+
+/** The methods that need no act of the user. */
+export type AutomaticMethod = 'token_exchange' | 'jwt_bearer' | 'app_token' | 'service_account';
+
+/** An account of the host that waits for the user's word. */
+export type Pending = {
+
+    /** Its name at the host. */
+    account: string;
+    display_name?: string;
+    email?: string;
+
+    /** RFC 3339 UTC. */
+    expires_at: string;
+};
+
 /** The caller's own access to the file host. */
 export type Connection = {
 
@@ -19,8 +40,20 @@ export type Connection = {
     state: 'connected' | 'not_connected' | 'reconnect';
     host: Host;
 
-    /** How one connects: `oauth` on the host's own sign-in page, `password` with an app password. */
-    method: 'oauth' | 'password';
+    /** The first of `methods`. */
+    method: Method;
+
+    /** How the user can connect, the best first; never empty. */
+    methods: Method[];
+
+    /** Whether the first use connects without an act of the user. */
+    automatic: boolean;
+
+    /** Why a method gave the user no access; `reason` is a sentence for him, in English. */
+    refused?: {method: Method; reason: string};
+
+    /** Not connected before the user has seen it and said yes. */
+    pending?: Pending;
 
     /** The user's name at the host; absent while not connected or where the host doesn't say. */
     account?: string;

@@ -13,14 +13,32 @@ import {ConnectDialog} from './ConnectDialog';
 let changed: Signal;
 let openWindow: ReturnType<typeof vi.fn<typeof window.open>>;
 
+/** The window that a click opens: where it was sent, and whether it was closed. */
+let tab: {opener: unknown; location: {replace: (page: string) => void}; close: () => void; shows: string; closed: boolean};
+
 beforeEach(() => {
     changed = createSignal();
-    openWindow = vi.fn<typeof window.open>(() => null);
+    tab = {
+        opener: window,
+        location: {
+            replace: (page) => {
+                tab.shows = page;
+            },
+        },
+        close: () => {
+            tab.closed = true;
+        },
+        shows: 'nothing',
+        closed: false,
+    };
+    openWindow = vi.fn<typeof window.open>(() => tab as unknown as Window);
     vi.stubGlobal('open', openWindow);
 });
 
 afterEach(() => {
     vi.unstubAllGlobals();
+    vi.restoreAllMocks();
+    vi.useRealTimers();
 });
 
 /** Opens the dialog against a server where the user's connection is in this state. */
@@ -40,6 +58,13 @@ function open(connection: Partial<Connection> = {}, prepare: (server: Server) =>
 }
 
 const button = (name: string) => screen.findByRole('button', {name});
+
+/** The server tells the user's clients that his connection has changed. */
+const tell = () => {
+    act(() => {
+        changed.emit();
+    });
+};
 
 describe('the connect dialog', () => {
     it('is a labelled dialog that says it is loading', async () => {
@@ -64,7 +89,8 @@ describe('the connect dialog', () => {
         const again = await screen.findByRole('link', {name: 'Open the sign-in page again'});
         expect(again).toHaveAttribute('href', 'https://cloud.example.com/authorize?state=1');
         expect(again).toHaveAttribute('rel', 'noopener noreferrer');
-        expect(openWindow).toHaveBeenCalledExactlyOnceWith('https://cloud.example.com/authorize?state=1', '_blank', 'noopener,noreferrer');
+        expect(openWindow).toHaveBeenCalledExactlyOnceWith('about:blank', '_blank');
+        expect(tab).toMatchObject({shows: 'https://cloud.example.com/authorize?state=1', opener: null, closed: false});
         expect(screen.getByRole('status')).toHaveTextContent('Sign in on the page of Company Cloud');
 
         server.finishSignIn();
@@ -184,5 +210,216 @@ describe('the connect dialog', () => {
             server.failNext(refusal(503, 'not_configured', 'HostURL is missing.'));
         });
         expect(await screen.findByRole('alert')).toHaveTextContent('Please ask your system admin.');
+    });
+
+    it('opens the window at the click, before the server has answered', async () => {
+        const user = userEvent.setup();
+        const server = open();
+        const connect = await button('Connect to Company Cloud');
+        const release = server.hold();
+        await user.click(connect);
+        expect(openWindow).toHaveBeenCalledOnce();
+        expect(tab.shows).toBe('nothing');
+        release();
+        await screen.findByRole('textbox', {name: 'Code'});
+        expect(tab.shows).toBe('https://cloud.example.com/authorize?state=1');
+    });
+
+    it('closes the window again when the sign-in does not begin', async () => {
+        const user = userEvent.setup();
+        const server = open();
+        const connect = await button('Connect to Company Cloud');
+        server.failNext(refusal(502, 'host_unavailable', 'Company Cloud does not answer.'));
+        await user.click(connect);
+        expect(await screen.findByRole('alert')).toHaveTextContent('Company Cloud does not answer.');
+        expect(tab).toMatchObject({shows: 'nothing', closed: true});
+    });
+
+    it('leads on with a link where the browser has blocked the window', async () => {
+        const user = userEvent.setup();
+        openWindow.mockReturnValue(null);
+        open();
+        await user.click(await button('Connect to Company Cloud'));
+        expect(await screen.findByRole('link', {name: 'Open the sign-in page'})).toHaveAttribute('href', 'https://cloud.example.com/authorize?state=1');
+        expect(screen.getByRole('status')).toHaveTextContent('Your browser has blocked the new window.');
+    });
+
+    it('opens no empty window in the desktop app', async () => {
+        const user = userEvent.setup();
+        vi.spyOn(navigator, 'userAgent', 'get').mockReturnValue('Mozilla/5.0 Chrome/138.0 Electron/37.2 Safari/537.36 Mattermost/5.13');
+        openWindow.mockReturnValue(null);
+        open();
+        await user.click(await button('Connect to Company Cloud'));
+        expect(await screen.findByRole('link', {name: 'Open the sign-in page again'})).toBeInTheDocument();
+        expect(openWindow).toHaveBeenCalledExactlyOnceWith('https://cloud.example.com/authorize?state=1', '_blank', 'noopener,noreferrer');
+    });
+
+    it('goes back to the ways to connect from a sign-in that the user gives up', async () => {
+        const user = userEvent.setup();
+        open();
+        await user.click(await button('Connect to Company Cloud'));
+        await user.click(await button('Back'));
+        expect(await button('Connect to Company Cloud')).toHaveFocus();
+    });
+});
+
+describe('the ways to connect', () => {
+    it('come in their order, the best one open and the others below', async () => {
+        const user = userEvent.setup();
+        open({methods: ['oauth', 'login_flow', 'password']});
+        await button('Connect to Company Cloud');
+        expect(screen.getByRole('list', {name: 'Other ways to connect:'})).toHaveTextContent('Allow access in the browserUser name and app password');
+
+        await user.click(await button('User name and app password'));
+        expect(await screen.findByRole('textbox', {name: 'User name'})).toHaveFocus();
+        await user.click(await button('Allow access in the browser'));
+        expect(await button('Connect to Company Cloud')).toHaveFocus();
+        expect(screen.queryByRole('button', {name: 'I have a code'})).not.toBeInTheDocument();
+        expect(screen.getByRole('list', {name: 'Other ways to connect:'})).toHaveTextContent('Sign in in the browserUser name and app password');
+    });
+
+    it('are not listed where there is one', async () => {
+        open();
+        await button('Connect to Company Cloud');
+        expect(screen.queryByRole('list')).not.toBeInTheDocument();
+    });
+});
+
+describe('an account that the user has signed in with', () => {
+    /** Signs in by a login flow. */
+    async function signIn(user: ReturnType<typeof userEvent.setup>): Promise<Server> {
+        const server = open({methods: ['login_flow']});
+        await user.click(await button('Connect to Company Cloud'));
+        await screen.findByRole('link', {name: 'Open the sign-in page again'});
+        expect(tab.shows).toBe('https://cloud.example.com/login/v2/flow/1');
+        expect(screen.queryByRole('textbox')).not.toBeInTheDocument();
+        return server;
+    }
+
+    it('is shown, and connected only when the user says so', async () => {
+        const user = userEvent.setup();
+        const server = await signIn(user);
+        expect(screen.getByRole('status')).toHaveTextContent('allow access there');
+        server.offer({account: '3fa8-uid', display_name: 'Alice Ämne', email: 'alice@example.com'});
+        tell();
+
+        const question = await screen.findByText('You have signed in to Company Cloud with this account. Connect it?');
+        expect(question).toHaveFocus();
+        for (const shown of ['3fa8-uid', 'Alice Ämne', 'alice@example.com']) {
+            expect(screen.getByText(shown)).toBeInTheDocument();
+        }
+        await user.keyboard('{Enter}');
+        expect(server.connection.state).toBe('not_connected');
+
+        await user.click(await button('Connect this account'));
+        expect(await button('Done')).toBeInTheDocument();
+        expect(server.connection).toMatchObject({state: 'connected', account: '3fa8-uid'});
+    });
+
+    it('is let go when it is not the user\'s', async () => {
+        const user = userEvent.setup();
+        const server = await signIn(user);
+        server.offer({account: 'mallory'});
+        tell();
+        await user.click(await button('Not me'));
+        expect(await button('Connect to Company Cloud')).toBeInTheDocument();
+        expect(server.connection).toMatchObject({state: 'not_connected'});
+        expect(server.connection.pending).toBeUndefined();
+    });
+
+    it('is shown also to who comes back later, and to who has closed the dialog', async () => {
+        open({methods: ['login_flow']}, (server) => {
+            server.offer();
+        });
+        expect(await button('Connect this account')).toBeInTheDocument();
+    });
+
+    it('is looked for when the user comes back to this page', async () => {
+        const user = userEvent.setup();
+        const server = await signIn(user);
+        server.offer();
+        act(() => {
+            document.dispatchEvent(new Event('visibilitychange'));
+        });
+        expect(await button('Connect this account')).toBeInTheDocument();
+    });
+
+    it('may wait no longer', async () => {
+        const user = userEvent.setup();
+        const server = await signIn(user);
+        server.offer();
+        tell();
+        const accept = await button('Connect this account');
+        delete server.connection.pending;
+        await user.click(accept);
+        expect(await screen.findByRole('alert')).toHaveTextContent('No account waits to be connected.');
+        expect(await button('Connect to Company Cloud')).toBeInTheDocument();
+    });
+
+    it('may be refused, with the reason', async () => {
+        const user = userEvent.setup();
+        const server = await signIn(user);
+        server.refuse('login_flow', 'That account has another email address.');
+        tell();
+        expect(await screen.findByRole('alert')).toHaveTextContent('The sign-in did not connect you to Company Cloud. That account has another email address.');
+        expect(await button('Connect to Company Cloud')).toBeInTheDocument();
+    });
+
+    it('does not come when the user takes too long', async () => {
+        vi.useFakeTimers({toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true});
+        const user = userEvent.setup({advanceTimers: vi.advanceTimersByTime});
+        await signIn(user);
+        act(() => {
+            vi.advanceTimersByTime((20 * 60_000) + 1);
+        });
+        expect(await screen.findByRole('alert')).toHaveTextContent('The sign-in took too long');
+        expect(await button('Connect to Company Cloud')).toBeInTheDocument();
+    });
+});
+
+describe('a host that is connected without an act of the user', () => {
+    it('is connected when the dialog opens', async () => {
+        const server = open({methods: ['token_exchange', 'oauth'], automatic: true});
+        expect(await button('Done')).toBeInTheDocument();
+        expect(server.calls).toEqual(['GET /plugins/filehost-attach/api/connection', 'POST /plugins/filehost-attach/api/connection']);
+        expect(openWindow).not.toHaveBeenCalled();
+    });
+
+    it('says who has refused and why, and offers the next way', async () => {
+        const user = userEvent.setup();
+        const server = open({methods: ['token_exchange', 'oauth'], automatic: true}, (prepared) => {
+            prepared.refuses = 'You have no account there.';
+        });
+        expect(await screen.findByRole('alert')).toHaveTextContent('Company Cloud could not be connected by itself (Single sign-on). You have no account there.');
+        expect(screen.getByText(/You sign in on a page of Company Cloud/)).toBeInTheDocument();
+
+        server.refuses = undefined;
+        await user.click(await button('Single sign-on'));
+        await user.click(await button('Connect to Company Cloud'));
+        expect(await button('Done')).toBeInTheDocument();
+        expect(openWindow).not.toHaveBeenCalled();
+    });
+
+    it('is not connected again by itself when the user has disconnected', async () => {
+        const user = userEvent.setup();
+        const server = open({methods: ['service_account'], automatic: true});
+        await user.click(await button('Disconnect'));
+        const connect = await button('Connect to Company Cloud');
+        tell();
+        expect(await button('Connect to Company Cloud')).toBe(connect);
+        expect(server.connection.state).toBe('not_connected');
+        await user.click(connect);
+        expect(await button('Done')).toBeInTheDocument();
+    });
+
+    it('fails in words, and can be tried again', async () => {
+        const user = userEvent.setup();
+        open({methods: ['jwt_bearer'], automatic: true}, (server) => {
+            server.failNext(Response.json(server.connection));
+            server.failNext(refusal(502, 'host_unavailable', 'The sign-in server does not answer.'));
+        });
+        expect(await screen.findByRole('alert')).toHaveTextContent('The sign-in server does not answer.');
+        await user.click(await button('Connect to Company Cloud'));
+        expect(await button('Done')).toBeInTheDocument();
     });
 });

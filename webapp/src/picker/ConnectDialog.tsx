@@ -1,5 +1,5 @@
 import React, {useState, type ReactElement} from 'react';
-import {FormattedMessage} from 'react-intl';
+import {FormattedMessage, type MessageDescriptor} from 'react-intl';
 
 import type {Client} from '../client';
 import {Frame} from '../Frame';
@@ -7,7 +7,8 @@ import {messages} from '../messages';
 import type {Signal} from '../signal';
 import type {View} from './connection';
 import css from './dialog.css?raw';
-import {Connected, Failed, Loading, PasswordForm, SignIn, Unconfigured, Waiting} from './steps';
+import {Offer} from './offers';
+import {Connected, Connecting, Failed, Loading, Pending, Unconfigured, Waiting} from './steps';
 import {useConnection, type Actions} from './useConnection';
 
 type Props = {
@@ -59,18 +60,25 @@ function Step({view, actions, close}: {view: View; actions: Actions; close: () =
                 retry={actions.retry}
             />
         );
-    case 'disconnected': {
-        const Form = view.connection.method === 'password' ? PasswordForm : SignIn;
+    case 'connecting':
+        return <Connecting view={view}/>;
+    case 'disconnected':
         return (
-            <Form
+            <Offer
                 view={view}
                 actions={actions}
             />
         );
-    }
     case 'waiting':
         return (
             <Waiting
+                view={view}
+                actions={actions}
+            />
+        );
+    case 'pending':
+        return (
+            <Pending
                 view={view}
                 actions={actions}
             />
@@ -88,23 +96,37 @@ function Step({view, actions, close}: {view: View; actions: Actions; close: () =
 
 /** Tells a screen reader that the dialog went on by itself. */
 function Spoken({view}: {view: View}): ReactElement {
+    const words = spoken(view);
     return (
         <div
             role='status'
             className='sr-only'
         >
-            {view.step === 'connected' && (
+            {words && 'connection' in view && (
                 <FormattedMessage
-                    {...messages.connected}
-                    values={{host: view.connection.host.name}}
-                />
-            )}
-            {view.step === 'waiting' && view.page && (
-                <FormattedMessage
-                    {...messages.waiting}
+                    {...words}
                     values={{host: view.connection.host.name}}
                 />
             )}
         </div>
     );
+}
+
+function spoken(view: View): MessageDescriptor | undefined {
+    switch (view.step) {
+    case 'connecting':
+        return messages.connecting;
+    case 'connected':
+        return messages.connected;
+    case 'waiting':
+        if (!view.page) {
+            return undefined;
+        }
+        if (view.page.blocked) {
+            return messages.blocked;
+        }
+        return view.method === 'login_flow' ? messages.waitingForGrant : messages.waiting;
+    default:
+        return undefined;
+    }
 }

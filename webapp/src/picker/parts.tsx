@@ -1,11 +1,11 @@
-import React, {type ReactElement, type ReactNode} from 'react';
+import React, {type FormEvent, type ReactElement, type ReactNode} from 'react';
 import {FormattedMessage, type MessageDescriptor} from 'react-intl';
 
 import type {ApiError} from '../client';
 import {messages} from '../messages';
 
 type ButtonProps = {
-    kind: 'primary' | 'tertiary' | 'danger';
+    kind: 'primary' | 'tertiary' | 'danger' | 'link';
     children: ReactNode;
 
     /** Absent: the button submits its form. */
@@ -82,6 +82,18 @@ export function Field({id, label, value, onChange, help, type = 'text', autoComp
     );
 }
 
+/** Something that the user should know before he goes on. */
+export function Notice({children}: {children: ReactNode}): ReactElement {
+    return (
+        <div
+            role='alert'
+            className='filehost-attach__notice'
+        >
+            <p>{children}</p>
+        </div>
+    );
+}
+
 /** What went wrong, in words; where it is not for the user to mend, with the reference that an admin can look up. */
 export function Problem({problem}: {problem: ApiError | undefined}): ReactElement | null {
     if (!problem) {
@@ -115,4 +127,14 @@ function wordsOf(problem: ApiError): ReactNode {
     default:
         return problem.message;
     }
+}
+
+/** Handles a form's submit without leaving the page, and not twice. */
+export function onSubmit(busy: boolean, submit: () => void): (event: FormEvent) => void {
+    return (event) => {
+        event.preventDefault();
+        if (!busy) {
+            submit();
+        }
+    };
 }

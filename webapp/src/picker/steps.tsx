@@ -1,14 +1,12 @@
-import React, {useState, type FormEvent, type ReactElement} from 'react';
+import React, {useEffect, useRef, useState, type ReactElement} from 'react';
 import {Modal} from 'react-bootstrap';
-import {FormattedDate, FormattedMessage} from 'react-intl';
+import {FormattedDate, FormattedMessage, type MessageDescriptor} from 'react-intl';
 
 import type {ApiError} from '../client';
 import {messages} from '../messages';
-import type {View} from './connection';
-import {Button, Field, Problem} from './parts';
+import type {At, Page} from './connection';
+import {Button, Field, onSubmit, Problem} from './parts';
 import type {Actions} from './useConnection';
-
-type At<Step extends View['step']> = Extract<View, {step: Step}>;
 
 /** Nothing is known yet. */
 export function Loading(): ReactElement {
@@ -63,129 +61,51 @@ export function Failed({problem, retry}: {problem: ApiError; retry: () => void})
     );
 }
 
-/** Connects on the sign-in page of the host. */
-export function SignIn({view, actions}: {view: At<'disconnected'>; actions: Actions}): ReactElement {
-    const {connection, busy, problem} = view;
-    const host = connection.host.name;
+/** The host is connected by itself. */
+export function Connecting({view}: {view: At<'connecting'>}): ReactElement {
     return (
-        <>
-            <Modal.Body>
-                <Problem problem={problem}/>
-                <Reconnect view={view}/>
-                <p>
-                    <FormattedMessage
-                        {...messages.connectBySignIn}
-                        values={{host}}
-                    />
-                </p>
-            </Modal.Body>
-            <Modal.Footer>
-                <Button
-                    kind='tertiary'
-                    aside={true}
-                    busy={busy}
-                    onClick={actions.offerCode}
-                >
-                    <FormattedMessage {...messages.haveCode}/>
-                </Button>
-                <Button
-                    kind='primary'
-                    autoFocus={true}
-                    busy={busy}
-                    onClick={actions.signIn}
-                >
-                    <FormattedMessage
-                        {...messages.connect}
-                        values={{host}}
-                    />
-                </Button>
-            </Modal.Footer>
-        </>
-    );
-}
-
-/** Connects with an app password. */
-export function PasswordForm({view, actions}: {view: At<'disconnected'>; actions: Actions}): ReactElement {
-    const {connection, busy, problem} = view;
-    const host = connection.host.name;
-    const [username, setUsername] = useState(connection.account ?? '');
-    const [password, setPassword] = useState('');
-    return (
-        <form
-            onSubmit={onSubmit(busy, () => {
-                actions.connectWithPassword(username, password);
-            })}
-        >
-            <Modal.Body>
-                <Problem problem={problem}/>
-                <Reconnect view={view}/>
-                <p>
-                    <FormattedMessage
-                        {...messages.connectByPassword}
-                        values={{host}}
-                    />
-                </p>
-                <Field
-                    id='filehost-attach-username'
-                    label={messages.username}
-                    value={username}
-                    onChange={setUsername}
-                    autoComplete='off'
-                    autoFocus={true}
-                />
-                <Field
-                    id='filehost-attach-password'
-                    label={messages.appPassword}
-                    type='password'
-                    value={password}
-                    onChange={setPassword}
-                    autoComplete='off'
-                    help={(
-                        <FormattedMessage
-                            {...messages.appPasswordHelp}
-                            values={{host}}
-                        />
-                    )}
-                />
-            </Modal.Body>
-            <Modal.Footer>
-                <Button
-                    kind='primary'
-                    busy={busy}
-                >
-                    <FormattedMessage
-                        {...messages.connect}
-                        values={{host}}
-                    />
-                </Button>
-            </Modal.Footer>
-        </form>
-    );
-}
-
-function Reconnect({view}: {view: At<'disconnected'>}): ReactElement | null {
-    if (view.connection.state !== 'reconnect') {
-        return null;
-    }
-    return (
-        <div
-            role='alert'
-            className='filehost-attach__notice'
-        >
+        <Modal.Body>
             <p>
                 <FormattedMessage
-                    {...messages.reconnect}
+                    {...messages.connecting}
                     values={{host: view.connection.host.name}}
                 />
             </p>
-        </div>
+        </Modal.Body>
     );
 }
 
 /** Waits for the end of a sign-in, and takes the code of one that ended where nobody was logged in. */
 export function Waiting({view, actions}: {view: At<'waiting'>; actions: Actions}): ReactElement {
-    const {connection, page, busy, problem} = view;
+    const {connection, method, page, busy, problem} = view;
     const [code, setCode] = useState('');
+    const back = (
+        <Button
+            kind='tertiary'
+            aside={true}
+            busy={busy}
+            onClick={() => {
+                actions.choose(method);
+            }}
+        >
+            <FormattedMessage {...messages.back}/>
+        </Button>
+    );
+    if (method === 'login_flow') {
+        return (
+            <>
+                <Modal.Body>
+                    <Problem problem={problem}/>
+                    <SignInPage
+                        page={page}
+                        host={connection.host.name}
+                        words={messages.waitingForGrant}
+                    />
+                </Modal.Body>
+                <Modal.Footer>{back}</Modal.Footer>
+            </>
+        );
+    }
     return (
         <form
             onSubmit={onSubmit(busy, () => {
@@ -194,25 +114,11 @@ export function Waiting({view, actions}: {view: At<'waiting'>; actions: Actions}
         >
             <Modal.Body>
                 <Problem problem={problem}/>
-                {page && (
-                    <>
-                        <p>
-                            <FormattedMessage
-                                {...messages.waiting}
-                                values={{host: connection.host.name}}
-                            />
-                        </p>
-                        <p>
-                            <a
-                                href={page}
-                                target='_blank'
-                                rel='noopener noreferrer'
-                            >
-                                <FormattedMessage {...messages.openSignInAgain}/>
-                            </a>
-                        </p>
-                    </>
-                )}
+                <SignInPage
+                    page={page}
+                    host={connection.host.name}
+                    words={messages.waiting}
+                />
                 <Field
                     id='filehost-attach-code'
                     label={messages.code}
@@ -225,6 +131,7 @@ export function Waiting({view, actions}: {view: At<'waiting'>; actions: Actions}
                 />
             </Modal.Body>
             <Modal.Footer>
+                {back}
                 <Button
                     kind='primary'
                     busy={busy}
@@ -233,6 +140,102 @@ export function Waiting({view, actions}: {view: At<'waiting'>; actions: Actions}
                 </Button>
             </Modal.Footer>
         </form>
+    );
+}
+
+/** Leads to the page of the host's, which should be open by now. */
+function SignInPage({page, host, words}: {page: Page | undefined; host: string; words: MessageDescriptor}): ReactElement | null {
+    if (!page) {
+        return null;
+    }
+    return (
+        <>
+            <p>
+                <FormattedMessage
+                    {...(page.blocked ? messages.blocked : words)}
+                    values={{host}}
+                />
+            </p>
+            <p>
+                <a
+                    href={page.address}
+                    target='_blank'
+                    rel='noopener noreferrer'
+                >
+                    <FormattedMessage {...(page.blocked ? messages.openSignIn : messages.openSignInAgain)}/>
+                </a>
+            </p>
+        </>
+    );
+}
+
+/** Shows with which account the user has signed in, before anything is connected. */
+export function Pending({view, actions}: {view: At<'pending'>; actions: Actions}): ReactElement | null {
+    const {connection: {host, pending}, busy, problem} = view;
+    const question = useRef<HTMLParagraphElement>(null);
+
+    // It comes by itself, maybe while the user presses a key: no button has the focus then.
+    useEffect(() => {
+        question.current?.focus();
+    }, []);
+    if (!pending) {
+        return null;
+    }
+    return (
+        <>
+            <Modal.Body>
+                <Problem problem={problem}/>
+                <p
+                    ref={question}
+                    tabIndex={-1}
+                >
+                    <FormattedMessage
+                        {...messages.pending}
+                        values={{host: host.name}}
+                    />
+                </p>
+                <dl>
+                    {pending.display_name && (
+                        <>
+                            <dt><FormattedMessage {...messages.displayName}/></dt>
+                            <dd>{pending.display_name}</dd>
+                        </>
+                    )}
+                    <dt><FormattedMessage {...messages.account}/></dt>
+                    <dd>{pending.account}</dd>
+                    {pending.email && (
+                        <>
+                            <dt><FormattedMessage {...messages.email}/></dt>
+                            <dd>{pending.email}</dd>
+                        </>
+                    )}
+                </dl>
+                <p className='filehost-attach__help'>
+                    <FormattedMessage {...messages.pendingHelp}/>
+                </p>
+            </Modal.Body>
+            <Modal.Footer>
+                <Button
+                    kind='tertiary'
+                    aside={true}
+                    busy={busy}
+                    onClick={() => {
+                        actions.accept(false);
+                    }}
+                >
+                    <FormattedMessage {...messages.notMe}/>
+                </Button>
+                <Button
+                    kind='primary'
+                    busy={busy}
+                    onClick={() => {
+                        actions.accept(true);
+                    }}
+                >
+                    <FormattedMessage {...messages.accept}/>
+                </Button>
+            </Modal.Footer>
+        </>
     );
 }
 
@@ -302,14 +305,4 @@ function Day({time}: {time: string}): ReactElement {
             />
         </time>
     );
-}
-
-/** Handles a form's submit without leaving the page, and not twice. */
-function onSubmit(busy: boolean, submit: () => void): (event: FormEvent) => void {
-    return (event) => {
-        event.preventDefault();
-        if (!busy) {
-            submit();
-        }
-    };
 }

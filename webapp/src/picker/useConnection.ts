@@ -2,22 +2,28 @@ import {useCallback, useEffect, useReducer, useRef} from 'react';
 
 import {ApiError, type Client} from '../client';
 import type {Signal} from '../signal';
+import type {Method} from '../types';
 import {initial, reduce, type Event, type View} from './connection';
+import {openTab, type Tab} from './tab';
 
 /** What the user can do in the connect dialog. */
 export type Actions = {
     retry: () => void;
-    signIn: () => void;
+    choose: (method: Method) => void;
+
+    /** Begins to connect, on a page of the host's or by itself. */
+    begin: (method: Method) => void;
     offerCode: () => void;
     connectWithPassword: (username: string, password: string) => void;
     confirm: (code: string) => void;
+    accept: (accept: boolean) => void;
     disconnect: () => void;
 };
 
 /**
  * The state of the connect dialog, kept up to date: it asks the API when the
- * dialog opens, whenever `changed` is emitted, and while the user is on the
- * host's sign-in page also when this window gets the focus back.
+ * dialog opens, whenever `changed` is emitted, and while the user is on a page
+ * of the host's also when he comes back to this one. What needs no act of his it connects.
  */
 export function useConnection(client: Client, changed: Signal): [View, Actions] {
     const [view, dispatch] = useReducer(reduce, initial);
@@ -34,8 +40,15 @@ export function useConnection(client: Client, changed: Signal): [View, Actions] 
 
     useEffect(check, [check]);
 
-    // While an answer to the user is on its way, another question would only overtake it.
-    const busy = 'busy' in view && view.busy;
+    const connecting = view.step === 'connecting';
+    useEffect(() => {
+        if (connecting) {
+            perform((signal) => connectByItself(client, signal));
+        }
+    }, [connecting, client, perform]);
+
+    // While an answer is on its way, another question would only overtake it.
+    const busy = connecting || ('busy' in view && view.busy);
     useEffect(() => (busy ? undefined : changed.subscribe(check)), [busy, changed, check]);
 
     const waiting = view.step === 'waiting' && !busy;
@@ -44,24 +57,41 @@ export function useConnection(client: Client, changed: Signal): [View, Actions] 
             return undefined;
         }
         window.addEventListener('focus', check);
+        document.addEventListener('visibilitychange', check);
         return () => {
             window.removeEventListener('focus', check);
+            document.removeEventListener('visibilitychange', check);
         };
     }, [waiting, check]);
+
+    const page = view.step === 'waiting' ? view.page : undefined;
+    useEffect(() => {
+        if (page?.lifetime === undefined) {
+            return undefined;
+        }
+        const timer = window.setTimeout(() => {
+            dispatch({type: 'expired'});
+        }, page.lifetime);
+        return () => {
+            window.clearTimeout(timer);
+        };
+    }, [page]);
 
     return [view, {
         retry: () => {
             dispatch({type: 'asked'});
             check();
         },
-        signIn: () => {
-            submit(async (signal) => {
-                const page = await client.signIn(signal);
-
-                // A browser may block this window: the dialog shows the address as a link, too.
-                window.open(page, '_blank', 'noopener,noreferrer');
-                return {type: 'signingIn', page};
-            });
+        choose: (method) => {
+            dispatch({type: 'chosen', method});
+        },
+        begin: (method) => {
+            if (method === 'oauth' || method === 'login_flow') {
+                const tab = openTab();
+                submit((signal) => signIn(client, method, tab, signal));
+            } else {
+                submit((signal) => connectByItself(client, signal, method));
+            }
         },
         offerCode: () => {
             dispatch({type: 'codeOffered'});
@@ -72,6 +102,9 @@ export function useConnection(client: Client, changed: Signal): [View, Actions] 
         confirm: (code) => {
             submit(async (signal) => ({type: 'learned', connection: await client.confirm(code, signal)}));
         },
+        accept: (accept) => {
+            submit(async (signal) => ({type: 'learned', connection: await client.accept(accept, signal)}));
+        },
         disconnect: () => {
             submit(async (signal) => {
                 await client.disconnect(signal);
@@ -79,6 +112,36 @@ export function useConnection(client: Client, changed: Signal): [View, Actions] 
             });
         },
     }];
+}
+
+/** Begins a sign-in and shows its page in the window. */
+async function signIn(client: Client, method: Method, tab: Tab, signal: AbortSignal): Promise<Event> {
+    try {
+        const begun = await client.begin(method, signal);
+        if ('connection' in begun) {
+            tab.drop();
+            return {type: 'learned', connection: begun.connection};
+        }
+        const {page: address, ...rest} = begun;
+        return {type: 'signingIn', method, page: {address, blocked: !tab.show(address), ...rest}};
+    } catch (error) {
+        tab.drop();
+        throw error;
+    }
+}
+
+/** Connects by a method that needs no act of the user, the best one by itself. That it refuses him is no failure. */
+async function connectByItself(client: Client, signal: AbortSignal, method?: Method): Promise<Event> {
+    try {
+        const begun = await client.begin(method, signal);
+        const connection = 'connection' in begun ? begun.connection : await client.connection(signal);
+        return {type: connection.state === 'connected' ? 'learned' : 'refused', connection};
+    } catch (error) {
+        if (error instanceof ApiError && error.code === 'not_connected') {
+            return {type: 'refused', connection: await client.connection(signal)};
+        }
+        throw error;
+    }
 }
 
 /** Runs one piece of work at a time; a new one, or the end of the component, takes the word from the one before. */

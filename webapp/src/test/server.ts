@@ -1,8 +1,10 @@
 import {vi} from 'vitest';
 
-import type {Connection} from '../types';
+import type {Connection, Method, Pending} from '../types';
 
 const site = '/plugins/filehost-attach/api';
+
+type Body = {username: string; password: string} | {confirm: string} | {accept: boolean} | {method?: Method};
 
 /** An answer that the next call gets instead of the right one; a function is asked at the time of the call. */
 type Fault = Response | Error;
@@ -22,10 +24,21 @@ export class Server {
     #gate: Promise<void> = Promise.resolve();
 
     constructor(connection: Partial<Connection> = {}) {
-        this.connection = {state: 'not_connected', host: {id: 'default', name: 'Company Cloud', kind: 'nextcloud'}, method: 'oauth', ...connection};
+        const {method = connection.methods?.[0] ?? 'oauth'} = connection;
+        this.connection = {
+            state: 'not_connected',
+            host: {id: 'default', name: 'Company Cloud', kind: 'nextcloud'},
+            methods: [method],
+            automatic: false,
+            ...connection,
+            method,
+        };
         document.cookie = 'MMCSRF=secret-of-the-session';
         vi.stubGlobal('fetch', this.#fetch);
     }
+
+    /** Why the method without an act of the user refuses him; undefined = it does not. */
+    refuses: string | undefined;
 
     /** Makes the next call fail. */
     failNext(fault: Fault): void {
@@ -43,7 +56,19 @@ export class Server {
 
     /** The user finishes the sign-in on the host's page. */
     finishSignIn(account = 'alice'): void {
-        this.connection = {...this.connection, state: 'connected', account, grant: 'authorization_code', since: '2026-11-20T09:30:00Z'};
+        const {pending, refused, ...rest} = this.connection;
+        this.connection = {...rest, state: 'connected', account, grant: 'authorization_code', since: '2026-11-20T09:30:00Z'};
+    }
+
+    /** The user finishes a sign-in whose account he has to see first. */
+    offer(pending: Partial<Pending> = {}): void {
+        this.connection = {...this.connection, pending: {account: 'alice', expires_at: '2026-11-21T12:05:00Z', ...pending}};
+    }
+
+    /** A method has no access for the user: the others come first. */
+    refuse(method: Method, reason: string): void {
+        const methods = [...this.connection.methods.filter((other) => other !== method), method];
+        this.connection = {...this.connection, methods, method: methods[0] ?? method, automatic: false, refused: {method, reason}};
     }
 
     readonly #fetch = async (address: string, request: RequestInit): Promise<Response> => {
@@ -73,14 +98,19 @@ export class Server {
         case 'GET':
             return Response.json(this.connection);
         case 'DELETE':
-            this.connection = {state: 'not_connected', host: this.connection.host, method: this.connection.method};
+            this.#end();
             return new Response(null, {status: 204});
         default:
-            return this.#connect(JSON.parse(request.body as string) as Record<string, string>);
+            return this.#connect(JSON.parse(request.body as string) as Body);
         }
     }
 
-    #connect(body: Record<string, string>): Response {
+    #end(): void {
+        const {host, method, methods} = this.connection;
+        this.connection = {state: 'not_connected', host, method, methods, automatic: false};
+    }
+
+    #connect(body: Body): Response {
         if ('confirm' in body) {
             if (body.confirm !== this.code) {
                 return refusal(400, 'invalid_request', 'This code is not the one that was shown.');
@@ -95,7 +125,46 @@ export class Server {
             this.finishSignIn(body.username);
             return Response.json(this.connection);
         }
-        return Response.json({authorize_url: 'https://cloud.example.com/authorize?state=1'});
+        if ('accept' in body) {
+            return this.#accept(body.accept);
+        }
+        return this.#begin(body.method ?? this.connection.method);
+    }
+
+    #accept(accept: boolean): Response {
+        const {pending} = this.connection;
+        if (!pending) {
+            return refusal(404, 'not_found', 'No account waits to be connected.');
+        }
+        this.#end();
+        if (accept) {
+            this.finishSignIn(pending.account);
+        }
+        return Response.json(this.connection);
+    }
+
+    #begin(method: Method): Response {
+        if (!this.connection.methods.includes(method)) {
+            return refusal(422, 'unsupported', 'Company Cloud is not connected that way.');
+        }
+        switch (method) {
+        case 'oauth':
+            return Response.json({authorize_url: 'https://cloud.example.com/authorize?state=1'});
+        case 'login_flow':
+            return Response.json(
+                {login_url: 'https://cloud.example.com/login/v2/flow/1', expires_at: '2026-11-21T12:20:00Z'},
+                {headers: {Date: 'Sat, 21 Nov 2026 12:00:00 GMT'}},
+            );
+        case 'password':
+            return refusal(422, 'unsupported', 'Company Cloud is connected with a user name and an app password.');
+        default:
+            if (this.refuses !== undefined) {
+                this.refuse(method, this.refuses);
+                return refusal(424, 'not_connected', `Company Cloud can't be connected by itself: ${this.refuses}`);
+            }
+            this.finishSignIn();
+            return Response.json(this.connection);
+        }
     }
 }
 
