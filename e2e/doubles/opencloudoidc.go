@@ -2,7 +2,9 @@ package doubles
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -87,7 +89,7 @@ func (o *OpenCloud) token(w http.ResponseWriter, r *http.Request) {
 	}
 	answer := map[string]any{
 		"access_token": issued.access, "token_type": "Bearer", "expires_in": int(issued.life.Seconds()),
-		"id_token": o.idToken(from, issued.life),
+		"id_token": o.idToken(from, issued),
 	}
 	if issued.refresh != "" {
 		answer["refresh_token"] = issued.refresh
@@ -166,8 +168,11 @@ func (o *OpenCloud) refreshToken(user string) string {
 	return o.sign(map[string]any{"jti": rand.Text(), "sub": subject(user), "lg.t": "2"}, 30*24*hour)
 }
 
-func (o *OpenCloud) idToken(from begun, life time.Duration) string {
-	return o.sign(map[string]any{"sub": subject(from.user), "nonce": from.nonce, "sid": rand.Text()}, life)
+func (o *OpenCloud) idToken(from begun, issued tokens) string {
+	hash := sha256.Sum256([]byte(issued.access))
+	return o.sign(map[string]any{
+		"sub": subject(from.user), "nonce": from.nonce, "sid": rand.Text(), "at_hash": base64.RawURLEncoding.EncodeToString(hash[:16]),
+	}, issued.life)
 }
 
 func subject(user string) string { return uuid("subject "+user) + "@" + openCloudStorage }

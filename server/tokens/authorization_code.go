@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
@@ -15,7 +16,8 @@ import (
 const maxCodeBytes = 4096
 
 // Authorize implements filehost.Connections (RFC 6749 4.1.1). The code comes back in the query, and every attempt has a
-// PKCE challenge of its own, S256 always (RFC 7636 4.2).
+// PKCE challenge of its own, S256 always (RFC 7636 4.2), and a nonce where an ID token is asked for (OpenID Connect Core
+// 3.1.2.1).
 func (s *Store) Authorize(ctx context.Context, userID string) (string, error) {
 	if !s.signsIn() {
 		return "", s.noOAuth()
@@ -24,11 +26,27 @@ func (s *Store) Authorize(ctx context.Context, userID string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	begun, state, err := s.beginSignIn(ctx, userID)
+	if reason := at.refusal(); reason != "" {
+		return "", filehost.E(filehost.NotConfigured, "The sign-in server of "+s.config.Host.Name+" "+reason+". Ask your admin to check the server's configuration.", nil)
+	}
+	begun, state, err := s.beginSignIn(ctx, userID, at.Scopes)
 	if err != nil {
 		return "", err
 	}
-	return s.client(at, begun.RedirectURI).AuthCodeURL(state, oauth2.S256ChallengeOption(begun.Verifier)), nil
+	return s.client(at, begun.RedirectURI).AuthCodeURL(state, s.provider.authorizeOptions(begun)...), nil
+}
+
+// authorizeOptions are the parameters of an authorize URL that RFC 6749 does not know.
+func (p *provider) authorizeOptions(begun signIn) []oauth2.AuthCodeOption {
+	options := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(begun.Verifier)}
+	if begun.Nonce == "" {
+		return options
+	}
+	options = append(options, oidc.Nonce(begun.Nonce))
+	if slices.Contains(begun.Scopes, oidc.ScopeOfflineAccess) && !p.ownConsent() {
+		options = append(options, oauth2.SetAuthURLParam("prompt", "consent"))
+	}
+	return options
 }
 
 // signsIn tells whether people may sign in by this grant.
@@ -128,14 +146,20 @@ func (s *Store) redeemed(ctx context.Context, at endpoints, begun signIn, code s
 		Grant:        codeGrant,
 		ClientID:     s.config.OAuth.ClientID,
 		Server:       s.provider.binding,
+		Nonce:        begun.Nonce,
 		AccessToken:  answer.AccessToken,
 		RefreshToken: answer.RefreshToken,
 		UsableUntil:  answer.UsableUntil,
 	}
-	err = s.checkScope(answer)
-	if err == nil {
-		fresh.Account, err = s.account(ctx, at, begun.UserID, answer)
+	if err := s.checkScope(answer, begun.Scopes); err != nil {
+		return fresh, err
 	}
+	who, err := s.signedInAs(ctx, at, begun, answer)
+	if err != nil {
+		return fresh, err
+	}
+	fresh.Subject = who.Subject
+	fresh.Account, err = s.account(ctx, at, begun.UserID, answer, who)
 	return fresh, err
 }
 
@@ -156,13 +180,13 @@ func (s *Store) redeemFailed(err error) error {
 }
 
 // checkScope compares what was granted with what was asked (RFC 6749 3.3). An answer without a scope grants all.
-func (s *Store) checkScope(answer issued) error {
+func (s *Store) checkScope(answer issued, asked []string) error {
 	if answer.Scope == nil {
 		return nil
 	}
 	var missing []string
-	for _, scope := range s.config.OAuth.Scopes {
-		offline := scope == "offline_access" && !answer.RefreshToken.IsEmpty() // granted, whatever the answer calls it
+	for _, scope := range asked {
+		offline := scope == oidc.ScopeOfflineAccess && !answer.RefreshToken.IsEmpty() // granted, whatever the answer calls it
 		if !offline && !slices.Contains(answer.Scope, scope) {
 			missing = append(missing, scope)
 		}
@@ -174,7 +198,7 @@ func (s *Store) checkScope(answer issued) error {
 }
 
 // account names the user at the host: as the token answer does, or the host itself, or the sign-in server.
-func (s *Store) account(ctx context.Context, at endpoints, userID string, answer issued) (string, error) {
+func (s *Store) account(ctx context.Context, at endpoints, userID string, answer issued, who idToken) (string, error) {
 	if answer.Account != "" {
 		return answer.Account, nil
 	}
@@ -182,8 +206,10 @@ func (s *Store) account(ctx context.Context, at endpoints, userID string, answer
 	switch {
 	case filehost.KindOf(err) == filehost.CredentialRejected:
 		return "", filehost.E(filehost.NotConfigured, s.config.Host.Name+" does not accept the tokens of its sign-in server. Ask your admin to check the OAuth settings.", err)
-	case err != nil, account != "", at.UserInfo == "":
+	case err != nil, account != "":
 		return account, err
+	case at.UserInfo == "":
+		return accountName(who), nil
 	}
 	var user struct {
 		Name    string `json:"preferred_username"`
@@ -192,8 +218,16 @@ func (s *Store) account(ctx context.Context, at endpoints, userID string, answer
 	if err := s.getJSON(ctx, at.UserInfo, answer.AccessToken, &user); err != nil {
 		return "", s.signInServerDown(err)
 	}
-	if account := cmp.Or(user.Name, user.Subject); len(account) <= maxAccountBytes {
-		return account, nil
+	if who.Subject != "" && user.Subject != who.Subject { // OpenID Connect Core 5.3.2
+		return "", s.notProven(errUserInfo)
 	}
-	return "", nil
+	return accountName(idToken{Subject: user.Subject, Name: user.Name}), nil
+}
+
+// accountName is what a sign-in server calls a user; "" = nothing that could be shown.
+func accountName(who idToken) string {
+	if account := cmp.Or(who.Name, who.Subject); len(account) <= maxAccountBytes {
+		return account
+	}
+	return ""
 }

@@ -76,7 +76,7 @@ func TestARefreshInFlightCannotResurrectADisconnectedUser(t *testing.T) {
 			issueAllTheSame := func(rw http.ResponseWriter, r *http.Request) {
 				w.server.set(func(s *signInServer) {
 					if r.URL.Path == tokenPath {
-						s.issue(rw, "")
+						s.issue(rw, "", nil)
 						return
 					}
 					s.revoked = append(s.revoked, "late")

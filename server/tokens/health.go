@@ -8,11 +8,18 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/coreos/go-oidc/v3/oidc"
+
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
+
+// keysCheckTime is how old the keys of ID tokens may be for a health check: new ones are asked for no more often.
+const keysCheckTime = time.Minute
 
 // CheckTokenEndpoint asks whether the sign-in server is there, with no grant and no credential, and tells what the last
 // real exchange has shown of it. The error's Message is a remedy for the admin.
@@ -39,21 +46,59 @@ func capital(text string) string {
 }
 
 func (s *Store) checkTokenEndpoint(ctx context.Context) error {
-	at, setting := s.provider.fixed.Token, s.tokenSetting()
+	setting := s.tokenSetting()
 	if s.provider.OAuth.Issuer != "" {
-		found, err := s.discover(ctx)
-		if err != nil {
+		if _, err := s.discover(ctx); err != nil {
 			return cmp.Or(s.refusedRemedy(), s.discoveryRemedy(err))
 		}
-		at = cmp.Or(at, found.Token)
 	}
+	found, err := s.endpoints(ctx) // of the metadata just read
+	if err != nil {
+		return err
+	}
+	at := found.Token
 	name := "the sign-in server (" + withoutQuery(at) + ")"
 	last, err := s.knock(ctx, at)
 	if err != nil {
 		return cmp.Or(s.refusedRemedy(), s.endpointRemedy(name, setting, err))
 	}
-	return cmp.Or(s.refusedRemedy(), s.answerRemedy(name, setting, last), s.exchangeRemedy(name, setting),
+	var proof error // can't be given of who signs in
+	if s.signsIn() {
+		proof = cmp.Or(refusalRemedy(name, found), s.keysRemedy(ctx, found))
+	}
+	return cmp.Or(s.refusedRemedy(), proof, s.answerRemedy(name, setting, last), s.exchangeRemedy(name, setting),
 		filehost.CheckClock(name, last.header, s.config.Clock.Now()))
+}
+
+// refusalRemedy is the error for a server whose metadata says that nobody can be sent there; nil = everybody can.
+func refusalRemedy(name string, found endpoints) error {
+	reason := found.refusal()
+	if reason == "" {
+		return nil
+	}
+	return filehost.E(filehost.NotConfigured, name+" "+reason+". Change that there, or take another sign-in server: nobody can sign in.", nil)
+}
+
+// keysRemedy is the error for keys without which no ID token can be checked; nil = they are there, or not needed.
+func (s *Store) keysRemedy(ctx context.Context, found endpoints) error {
+	if found.Keys == "" || !slices.Contains(found.Scopes, oidc.ScopeOpenID) {
+		return nil // refusalRemedy says whether an address is missing
+	}
+	_, err := s.providerKeys(ctx, found.Keys, keysCheckTime)
+	if err == nil {
+		return nil
+	}
+	name := "the address of the sign-in server's keys (" + withoutQuery(found.Keys) + ")"
+	var status statusError
+	switch {
+	case errors.Is(err, errNoKeys):
+		return filehost.E(filehost.HostUnavailable, name+" shows no key that ID tokens can be checked with: public RSA keys of 2048 to 8192 bits, EC keys or Ed25519. Nobody can sign in until the server has one.", err)
+	case errors.Is(err, errNoDocument), errors.Is(err, errNotMetadata):
+		return filehost.E(filehost.HostUnavailable, name+" shows no keys: correct jwks_uri in the server's own configuration, or let the Mattermost server's requests through. Nobody can sign in until then.", err)
+	case errors.As(err, &status):
+		return filehost.E(filehost.HostUnavailable, fmt.Sprintf("%s does not show them (%d): look into the server's log, or let the Mattermost server's requests through. Nobody can sign in until then.", name, int(status)), err)
+	}
+	return s.endpointRemedy(name, filehost.LabelOAuthIssuer, err)
 }
 
 // tokenSetting is the label of the setting that the token endpoint's address follows from.

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/coreos/go-oidc/v3/oidc"
+
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
 
@@ -31,6 +33,10 @@ type metadata struct {
 	Token         string   `json:"token_endpoint"`
 	Revocation    string   `json:"revocation_endpoint"`
 	UserInfo      string   `json:"userinfo_endpoint"`
+	Keys          string   `json:"jwks_uri"`
+	Scopes        []string `json:"scopes_supported"`
+	Algorithms    []string `json:"id_token_signing_alg_values_supported"`
+	Challenges    []string `json:"code_challenge_methods_supported"`
 	ClientAuth    []string `json:"token_endpoint_auth_methods_supported"`
 	IssuerInReply bool     `json:"authorization_response_iss_parameter_supported"`
 }
@@ -40,7 +46,36 @@ func (m metadata) endpoints() endpoints {
 	if len(m.ClientAuth) > 0 && !slices.Contains(m.ClientAuth, "client_secret_basic") {
 		auth = authInBody
 	}
-	return endpoints{m.Authorize, m.Token, m.Revocation, m.UserInfo, m.Issuer, m.IssuerInReply, auth}
+	return endpoints{
+		Authorize: m.Authorize, Token: m.Token, Revocation: m.Revocation, UserInfo: m.UserInfo, Keys: m.Keys,
+		Issuer: m.Issuer, IssuerSent: m.IssuerInReply, ClientAuth: auth, Algorithms: m.algorithms(), NoS256: m.noS256(),
+	}
+}
+
+// algorithms are those of ours that the server signs ID tokens with. A server that lists none may use any of ours.
+func (m metadata) algorithms() []string {
+	if len(m.Algorithms) == 0 {
+		return idTokenAlgorithms
+	}
+	return slices.DeleteFunc(slices.Clone(idTokenAlgorithms), func(name string) bool { return !slices.Contains(m.Algorithms, name) })
+}
+
+// noS256 tells whether the server says that it takes no S256 challenge (RFC 8414 2). One that says nothing may.
+func (m metadata) noS256() bool {
+	return len(m.Challenges) > 0 && !slices.Contains(m.Challenges, "S256")
+}
+
+// defaultScopes are what to ask for where the settings leave it open: to know who signs in, and for a refresh token
+// (OpenID Connect Core 3.1.2.1, 11). They are none at a server that is not one of OpenID Connect.
+func (m metadata) defaultScopes() []string {
+	if m.Keys == "" || len(m.Scopes) > 0 && !slices.Contains(m.Scopes, oidc.ScopeOpenID) {
+		return nil
+	}
+	scopes := []string{oidc.ScopeOpenID}
+	if slices.Contains(m.Scopes, oidc.ScopeOfflineAccess) {
+		scopes = append(scopes, oidc.ScopeOfflineAccess)
+	}
+	return scopes
 }
 
 // cachedMetadata is the last metadata read.
@@ -67,30 +102,44 @@ func (s *Store) discovered(ctx context.Context) (metadata, error) {
 	if last != nil && s.config.Clock.Since(readAt) < metadataLifetime {
 		return *last, nil
 	}
-	flight := s.provider.flights.DoChan("metadata", func() (any, error) {
+	found, err := shared(ctx, s, "metadata", s.discover)
+	switch {
+	case err == nil:
+		return found, nil
+	case last != nil && ctx.Err() == nil:
+		cache.putOff(s.config.Clock.Now())
+		return *last, nil
+	}
+	return metadata{}, s.signInServerDown(err)
+}
+
+// shared lets the callers of one moment share a call of the sign-in server, which goes on when they leave.
+func shared[T any](ctx context.Context, s *Store, what string, call func(context.Context) (T, error)) (T, error) {
+	flight := s.provider.flights.DoChan(what, func() (any, error) {
 		if !s.config.Pending.begin(s.config.Lifetime) {
 			return nil, context.Canceled
 		}
 		defer s.config.Pending.running.Done()
-		var found metadata
+		lifetime := s.config.Lifetime
+		if filehost.IsProbe(ctx) {
+			lifetime = filehost.AsProbe(lifetime)
+		}
+		var found T
 		err := filehost.Recovered(func() (err error) {
-			found, err = s.discover(s.config.Lifetime)
+			found, err = call(lifetime)
 			return err
 		})
 		return found, err
 	})
+	var none T
 	select {
 	case <-ctx.Done():
-		return metadata{}, s.signInServerDown(ctx.Err())
+		return none, ctx.Err()
 	case result := <-flight:
-		if result.Err == nil {
-			return result.Val.(metadata), nil
+		if result.Err != nil {
+			return none, result.Err
 		}
-		if last != nil {
-			cache.putOff(s.config.Clock.Now())
-			return *last, nil
-		}
-		return metadata{}, s.signInServerDown(result.Err)
+		return result.Val.(T), nil
 	}
 }
 
@@ -192,7 +241,9 @@ func (p *provider) accept(found metadata) error {
 			return &metadataError{fmt.Sprintf("the %s of the metadata %s", name, reason)}
 		}
 	}
-	for name, address := range map[string]string{"revocation_endpoint": found.Revocation, "userinfo_endpoint": found.UserInfo} {
+	for name, address := range map[string]string{
+		"revocation_endpoint": found.Revocation, "userinfo_endpoint": found.UserInfo, "jwks_uri": found.Keys,
+	} {
 		if reason := p.rule.refusal(address); address != "" && reason != "" {
 			return &metadataError{fmt.Sprintf("the %s of the metadata %s", name, reason)}
 		}

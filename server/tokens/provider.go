@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 	"golang.org/x/sync/singleflight"
 
@@ -66,13 +67,33 @@ type endpoints struct {
 	Token      string
 	Revocation string // "" = the server revokes nothing
 	UserInfo   string // "" = it has none (OpenID Connect Core 5.3)
+	Keys       string // its keys for ID tokens; "" = it has none
 	Issuer     string // "" = unknown
 	IssuerSent bool   // callbacks carry iss (RFC 9207 3)
 	ClientAuth clientAuth
+	Algorithms []string // that it may sign ID tokens with, of those that the plugin takes
+	NoS256     bool     // it takes no PKCE challenge that the plugin sends
+	Scopes     []string // what to ask for
+}
+
+// refusal completes "The sign-in server": why nobody can be sent there; "" = everybody can.
+func (e endpoints) refusal() string {
+	switch {
+	case e.NoS256:
+		return "takes no PKCE challenge of the method S256 (code_challenge_methods_supported)"
+	case !slices.Contains(e.Scopes, oidc.ScopeOpenID):
+		return ""
+	case e.Keys == "":
+		return "publishes no keys to check ID tokens with (jwks_uri)"
+	case len(e.Algorithms) == 0:
+		return "signs ID tokens with no algorithm that the plugin takes (id_token_signing_alg_values_supported): " + strings.Join(idTokenAlgorithms, ", ")
+	}
+	return ""
 }
 
 // provider is the configured sign-in server.
 type provider struct {
+	kind    string // of host
 	profile profile
 	OAuth   OAuth
 	people  bool   // sign in there
@@ -83,11 +104,15 @@ type provider struct {
 
 	flights  singleflight.Group
 	metadata cachedMetadata
+	keys     providerKeys
 }
 
 // newProvider checks the settings and derives what they leave out.
 func newProvider(config Config) (*provider, error) {
-	p := &provider{profile: standard, OAuth: config.OAuth, rule: urlRule{config.AllowHTTP}, people: slices.Contains(config.Methods, filehost.MethodOAuth)}
+	p := &provider{
+		kind: config.Host.Kind, profile: standard, OAuth: config.OAuth, rule: urlRule{config.AllowHTTP},
+		people: slices.Contains(config.Methods, filehost.MethodOAuth),
+	}
 	// An issuer is a sign-in server of its own, beside the host.
 	if known, ok := profiles[config.Host.Kind]; ok && config.OAuth.Issuer == "" {
 		p.profile = known
@@ -97,6 +122,7 @@ func newProvider(config Config) (*provider, error) {
 		Token:      cmp.Or(config.OAuth.TokenURL, below(config.Host.BaseURL, p.profile.tokenPath)),
 		Revocation: config.OAuth.RevocationURL,
 		ClientAuth: p.profile.clientAuth,
+		Scopes:     config.OAuth.Scopes,
 	}
 	if err := p.check(); err != nil {
 		return nil, err
@@ -129,6 +155,8 @@ func (p *provider) check() error {
 		return complain("This kind of file host needs an OAuth issuer or an OAuth authorize URL.")
 	case p.OAuth.Issuer == "" && p.fixed.Token == "":
 		return complain("This kind of file host needs an OAuth issuer or an OAuth token URL.")
+	case p.OAuth.Issuer == "" && p.people && slices.Contains(p.OAuth.Scopes, oidc.ScopeOpenID):
+		return complain("The scope openid needs an OAuth issuer, whose keys prove who has signed in: enter it, or leave the scope out.")
 	}
 	for _, setting := range []struct{ name, address string }{
 		{"OAuth issuer", p.OAuth.Issuer},
@@ -141,6 +169,32 @@ func (p *provider) check() error {
 		}
 	}
 	return nil
+}
+
+// kindScopes are what the sign-in servers of some kinds of host want to be asked for.
+var kindScopes = map[string][]string{
+	// Without the scope profile, its proxy does not find out whose a token is.
+	"opencloud": {oidc.ScopeOpenID, "profile", "email", oidc.ScopeOfflineAccess},
+}
+
+// ownConsent are the hosts of issuers that give refresh tokens without being told to ask for consent (OpenID Connect
+// Core 11). Entra ID, when told, turns away everybody who may not consent himself, also where an admin has for all.
+var ownConsent = []string{"login.microsoftonline.com", "login.microsoftonline.us", "login.partner.microsoftonline.cn"}
+
+func (p *provider) ownConsent() bool {
+	issuer, err := url.Parse(p.OAuth.Issuer)
+	return err == nil && slices.Contains(ownConsent, issuer.Hostname())
+}
+
+// scopes are what to ask for: the settings' or, where they leave it open, what the kind of host or the metadata says.
+func (p *provider) scopes(published metadata) []string {
+	switch known := kindScopes[p.kind]; {
+	case len(p.OAuth.Scopes) > 0:
+		return p.OAuth.Scopes
+	case len(known) > 0:
+		return known
+	}
+	return published.defaultScopes()
 }
 
 // endpoints returns where the server answers. It asks the server itself when the settings leave that to its metadata.
@@ -157,6 +211,7 @@ func (s *Store) endpoints(ctx context.Context) (endpoints, error) {
 		found.Token = cmp.Or(p.fixed.Token, found.Token)
 		found.Revocation = cmp.Or(p.fixed.Revocation, found.Revocation)
 		found.ClientAuth = cmp.Or(p.fixed.ClientAuth, found.ClientAuth)
+		found.Scopes = p.scopes(published)
 	}
 	if p.OAuth.ClientSecret.IsEmpty() {
 		found.ClientAuth = authInBody // a public client sends its id alone (RFC 6749 3.2.1)
@@ -175,7 +230,7 @@ func (s *Store) client(at endpoints, redirectURI string) *oauth2.Config {
 		ClientSecret: s.provider.OAuth.ClientSecret.Reveal(),
 		Endpoint:     oauth2.Endpoint{AuthURL: at.Authorize, TokenURL: at.Token, AuthStyle: style},
 		RedirectURL:  redirectURI,
-		Scopes:       s.provider.OAuth.Scopes,
+		Scopes:       at.Scopes,
 	}
 }
 

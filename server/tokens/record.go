@@ -99,8 +99,10 @@ type record struct {
 
 	// A token.
 	AccessToken  filehost.Secret `json:"-"`
-	RefreshToken filehost.Secret `json:"-"`            // empty when the server gave none
-	UsableUntil  time.Time       `json:"usable_until"` // by the clock of who received the token; zero = until it is rejected
+	RefreshToken filehost.Secret `json:"-"`                 // empty when the server gave none
+	Subject      string          `json:"subject,omitempty"` // of the first ID token; "" = there was none
+	Nonce        string          `json:"nonce,omitempty"`   // of that ID token
+	UsableUntil  time.Time       `json:"usable_until"`      // by the clock of who received the token; zero = until it is rejected
 
 	// A user name and a password, or what is used as one.
 	Username string          `json:"username,omitempty"`

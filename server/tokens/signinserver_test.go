@@ -33,6 +33,9 @@ type signInServer struct {
 	fault        http.HandlerFunc
 	beforeToken  func() // runs while a token request is under way
 	clock        func() time.Time
+	// idToken makes the ID token of an answer; asked is the authorize request, nil at a refresh. nil = the server has none.
+	idToken func(asked url.Values, accessToken string) string
+	keys    http.HandlerFunc // of ID tokens; nil = there are none
 
 	tokenRequests int
 	requests      []string // method and path of each
@@ -90,6 +93,8 @@ func (s *signInServer) serve(w http.ResponseWriter, r *http.Request) {
 		delete(s.tokens, r.PostForm.Get("token"))
 	case r.URL.Path == "/userinfo" && s.tokens[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]:
 		writeJSON(w, http.StatusOK, map[string]any{"sub": "0815", "preferred_username": "alan"})
+	case r.URL.Path == "/keys" && s.keys != nil:
+		s.keys(w, r)
 	case strings.HasPrefix(r.URL.Path, "/.well-known/") && s.metadata != nil && s.metadata["at"] == r.URL.Path:
 		writeJSON(w, http.StatusOK, s.metadata)
 	default:
@@ -107,17 +112,19 @@ func (s *signInServer) serveToken(w http.ResponseWriter, r *http.Request) {
 		refuse(w, "invalid_client")
 		return
 	}
-	kept := ""
+	var kept string
+	var asked url.Values
 	switch r.PostForm.Get("grant_type") {
 	case "authorization_code":
-		asked, ok := s.codes[r.PostForm.Get("code")]
+		begun, ok := s.codes[r.PostForm.Get("code")]
 		delete(s.codes, r.PostForm.Get("code"))
 		challenge := sha256.Sum256([]byte(r.PostForm.Get("code_verifier")))
-		if !ok || asked.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(challenge[:]) ||
-			asked.Get("redirect_uri") != r.PostForm.Get("redirect_uri") {
+		if !ok || begun.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(challenge[:]) ||
+			begun.Get("redirect_uri") != r.PostForm.Get("redirect_uri") {
 			refuse(w, s.usedUp)
 			return
 		}
+		asked = begun
 	case "refresh_token":
 		token := r.PostForm.Get("refresh_token")
 		if !s.tokens[token] {
@@ -130,15 +137,20 @@ func (s *signInServer) serveToken(w http.ResponseWriter, r *http.Request) {
 		refuse(w, "unsupported_grant_type")
 		return
 	}
-	s.issue(w, kept)
+	s.issue(w, kept, asked)
 }
 
-func (s *signInServer) issue(w http.ResponseWriter, kept string) {
+func (s *signInServer) issue(w http.ResponseWriter, kept string, asked url.Values) {
 	access, refresh := "canary-access-"+rand.Text(), "canary-refresh-"+rand.Text()
 	answer := map[string]any{"access_token": access, "token_type": "Bearer", "refresh_token": refresh}
 	if s.noRotation && kept != "" {
 		refresh = kept
 		delete(answer, "refresh_token")
+	}
+	if s.idToken != nil {
+		if answer["id_token"] = s.idToken(asked, access); answer["id_token"] == "" {
+			delete(answer, "id_token")
+		}
 	}
 	for name, value := range s.answer {
 		if answer[name] = value; value == nil {

@@ -6,8 +6,10 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
@@ -28,14 +30,16 @@ type signIn struct {
 	Origin      string    `json:"origin"`
 	ClientID    string    `json:"client_id"`
 	Server      string    `json:"server"`
+	Scopes      []string  `json:"scopes,omitempty"` // what is asked for
+	Nonce       string    `json:"nonce,omitempty"`  // of the ID token; "" = none is asked for
 	Deadline    time.Time `json:"deadline"`
 }
 
-// Format implements fmt.Formatter without the verifier.
+// Format implements fmt.Formatter without the verifier and the nonce.
 func (b signIn) Format(out fmt.State, _ rune) { _, _ = fmt.Fprintf(out, "signIn(%s)", b.UserID) }
 
-// beginSignIn keeps a fresh sign-in and returns it with its state, which has 130 random bits.
-func (s *Store) beginSignIn(ctx context.Context, userID string) (signIn, string, error) {
+// beginSignIn keeps a fresh sign-in and returns it with its state. State and nonce have 130 random bits each.
+func (s *Store) beginSignIn(ctx context.Context, userID string, scopes []string) (signIn, string, error) {
 	state := rand.Text()
 	hash := sha256.Sum256([]byte(state))
 	key := s.key("state_", state)
@@ -48,7 +52,11 @@ func (s *Store) beginSignIn(ctx context.Context, userID string) (signIn, string,
 		Origin:      s.config.Host.Origin(),
 		ClientID:    s.config.OAuth.ClientID,
 		Server:      s.provider.binding,
+		Scopes:      scopes,
 		Deadline:    s.config.Clock.Now().Add(signInTime).UTC(),
+	}
+	if slices.Contains(scopes, oidc.ScopeOpenID) {
+		begun.Nonce = rand.Text()
 	}
 	raw, err := s.config.Cipher.encryptJSON(s.place(signInPurpose, key), begun)
 	if err != nil {

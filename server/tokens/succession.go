@@ -156,6 +156,7 @@ func (q *succession) take(read entry) (renewed record, decided bool, err error) 
 		return record{}, false, nil
 	}
 	answer, err := q.spendLease(ctx, at, held)
+	var stranger *idTokenError
 	switch {
 	case err == nil && vacant:
 		q.revokeReplaced(leased, read.record)
@@ -166,6 +167,9 @@ func (q *succession) take(read entry) (renewed record, decided bool, err error) 
 		next := q.refused(held.record, asRefusal(err))
 		q.settleAs(held, next)
 		return record{}, true, q.notConnected(entry{record: next})
+	case errors.As(err, &stranger):
+		q.drop(ctx, at, held, answer, stranger)
+		return q.bury(held)
 	case !q.isAutomatic(held.record) && failedWith(err, q.provider.profile.deadRefresh...):
 		return q.bury(held)
 	}
@@ -187,7 +191,19 @@ func (q *succession) spendLease(ctx context.Context, at endpoints, held entry) (
 	if q.isAutomatic(held.record) {
 		return q.issue(ctx, q.userID)
 	}
-	return q.spend(ctx, at, held.RefreshToken)
+	answer, err = q.spend(ctx, at, held.RefreshToken)
+	if err == nil {
+		err = q.sameSubject(ctx, at, held.record, answer)
+	}
+	return answer, err
+}
+
+// drop revokes tokens that are not those of who has signed in.
+func (q *succession) drop(ctx context.Context, at endpoints, held entry, answer issued, reason *idTokenError) {
+	q.config.Log.Error("The sign-in server has answered a refresh with an ID token that is refused: the user has to connect again.", "host", q.config.Host.ID, "error", reason.Error())
+	dropped := held.as(active)
+	dropped.AccessToken, dropped.RefreshToken, dropped.UsableUntil = answer.AccessToken, answer.RefreshToken, answer.UsableUntil
+	q.config.Pending.background(q.config.Log, func() { q.revokeAll(ctx, at, dropped) })
 }
 
 func (s *Store) refreshFailed(err error) error {

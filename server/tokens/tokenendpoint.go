@@ -69,6 +69,7 @@ type issued struct {
 	UsableUntil  time.Time       // zero = until it is rejected
 	Account      string          // "" = the answer names no user
 	Scope        []string        // nil = the answer names no scope
+	IDToken      filehost.Secret // as it came (OpenID Connect Core 3.1.3.3); empty = there is none
 }
 
 // redeem exchanges a code (RFC 6749 4.1.3, RFC 7636 4.5). It makes one request.
@@ -111,6 +112,9 @@ func (s *Store) askTokens(ctx context.Context, codeOf string, call func(context.
 	}
 	if account, _ := token.Extra("user_id").(string); len(account) <= maxAccountBytes {
 		result.Account = account
+	}
+	if idToken, _ := token.Extra("id_token").(string); idToken != "" {
+		result.IDToken = filehost.NewSecret(idToken)
 	}
 	if scope, _ := token.Extra("scope").(string); scope != "" {
 		result.Scope = strings.Fields(scope)
