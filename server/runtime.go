@@ -178,6 +178,7 @@ func (p *Plugin) newRuntime(loaded source) (*runtime, error) {
 		return nil, err
 	}
 	go monitor.Watch(ctx, service.Probes(kv, store.CheckTokenEndpoint), checkInterval)
+	p.inBackground(func() { store.WatchLoginFlows(ctx) })
 	return &runtime{Runtime: api.Runtime{Service: service, Monitor: monitor}, source: loaded, config: configuration, cancel: cancel}, nil
 }
 
@@ -209,8 +210,12 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, ciph
 		Client:      signInClient,
 		Account:     host.Account,
 		Revoke:      host.Revoker(),
+		HostUser:    host.HostUser,
+		Probe:       host.Probe,
+		AnyEmail:    c.AnyEmail,
 		Identify:    server.Identity,
 		Lost:        reminders.Lost,
+		Notify:      server.ConnectionChanged,
 		Changed:     func() { recheck(filehost.CheckTokenEndpoint) },
 		Pending:     p.pending,
 		Lifetime:    p.lifetime,

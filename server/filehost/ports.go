@@ -209,6 +209,13 @@ type Post struct {
 	PendingID string
 }
 
+// HostUser is a user as the file host knows him.
+type HostUser struct {
+	ID          string // as its paths use it
+	DisplayName string
+	Email       string // "" when the host doesn't say
+}
+
 // Mattermost is the host of the plugin.
 type Mattermost interface {
 	// User returns a user, or NotFound.

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
@@ -14,12 +17,19 @@ import (
 // maxJSONBytes is the longest JSON answer that is read.
 const maxJSONBytes = 1 << 20
 
-// Account implements filehost.Remote by the user API of OCS, which Nextcloud and ownCloud have. Where there is none, a
-// look at the root folder proves the credential, and the user name of Basic (RFC 7617) is the account.
+// Account implements filehost.Remote.
 func (c *Client) Account(ctx context.Context, credential filehost.Credential) (string, error) {
+	user, err := c.HostUser(ctx, credential)
+	return user.ID, err
+}
+
+// HostUser returns whose a credential is, by the user API of OCS, which Nextcloud and ownCloud have. Where there is none, a
+// look at the root folder proves the credential, and the user name of Basic (RFC 7617) is the account. It fails as
+// Account does.
+func (c *Client) HostUser(ctx context.Context, credential filehost.Credential) (filehost.HostUser, error) {
 	if c.profile.accountPath == "" {
 		_, err := c.Stat(ctx, credential, filehost.Root)
-		return credential.Username, err
+		return filehost.HostUser{ID: credential.Username}, err
 	}
 	var answer struct {
 		OCS struct {
@@ -35,25 +45,41 @@ func (c *Client) Account(ctx context.Context, credential filehost.Credential) (s
 		credential: &credential,
 	}, &answer)
 	if err != nil {
-		return "", err
+		return filehost.HostUser{}, err
 	}
 	switch answer.OCS.Meta.StatusCode {
 	case http.StatusOK, 100: // OCS version 2 and 1
 	case http.StatusUnauthorized, 997:
-		return "", c.statusError(http.StatusUnauthorized)
+		return filehost.HostUser{}, c.statusError(http.StatusUnauthorized)
 	default:
-		return "", c.nonsense(fmt.Errorf("OCS status %d", answer.OCS.Meta.StatusCode))
+		return filehost.HostUser{}, c.nonsense(fmt.Errorf("OCS status %d", answer.OCS.Meta.StatusCode))
 	}
 	var user struct {
-		ID string `json:"id"`
+		ID          string `json:"id"`
+		DisplayName string `json:"displayname"` // "display-name" is the same of old
+		Email       string `json:"email"`       // null when there is none
 	}
 	if err := json.Unmarshal(answer.OCS.Data, &user); err != nil {
-		return "", c.nonsense(err)
+		return filehost.HostUser{}, c.nonsense(err)
 	}
 	if _, ok := filehost.Root.Join(user.ID); !ok || len(user.ID) > maxNameBytes {
-		return "", c.nonsense(errors.New("the user's id doesn't fit into a path"))
+		return filehost.HostUser{}, c.nonsense(errors.New("the user's id doesn't fit into a path"))
 	}
-	return user.ID, nil
+	return filehost.HostUser{ID: user.ID, DisplayName: shown(user.DisplayName), Email: shown(user.Email)}, nil
+}
+
+// shown is a text of the host as it is shown to a person: "" when it is longer than any name, or no text at all.
+func shown(text string) string {
+	if len(text) > maxNameBytes || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+		return ""
+	}
+	return text
+}
+
+// Probe reads the user's top folder, which proves that a credential is good for files.
+func (c *Client) Probe(ctx context.Context, credential filehost.Credential) error {
+	_, err := c.Stat(ctx, credential, filehost.Root)
+	return err
 }
 
 // Revoker returns the call by which a credential ends itself: an app password, or a token of the host's own sign-in. nil =

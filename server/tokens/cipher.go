@@ -92,6 +92,9 @@ const (
 	begunPurpose      purpose = "begun sign-ins"
 	heldPurpose       purpose = "held code"
 	pagePurpose       purpose = "confirmation page"
+	flowPurpose       purpose = "login flow"
+	flowIndexPurpose  purpose = "login flows"
+	flowEndPurpose    purpose = "login flow's end"
 	urlPurpose        purpose = "url"
 )
 

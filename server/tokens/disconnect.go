@@ -15,7 +15,7 @@ const tombstoneTime = 10 * time.Minute
 // can bring it back; then the credential is revoked; then the tombstone goes.
 func (s *Store) Disconnect(ctx context.Context, userID string) error {
 	ctx = context.WithoutCancel(ctx) // who leaves now still wants to be disconnected
-	if err := s.dropSignIns(ctx, userID); err != nil {
+	if err := errors.Join(s.dropSignIns(ctx, userID), s.dropFlows(ctx, userID, "")); err != nil {
 		return err
 	}
 	var ended, tombstone entry

@@ -222,7 +222,10 @@ func (s *Store) dropFlows(ctx context.Context, userID, but string) error {
 	if s.flowPath() == "" {
 		return nil
 	}
-	err := s.changeFlows(ctx, func(index *flowIndex) bool { return index.drop(userID, but) })
+	err := s.changeFlows(ctx, func(index *flowIndex) bool {
+		// Where there may be one, also without any in sight: only a compare-and-set knows that the list is the latest.
+		return index.drop(userID, but) || s.loginFlowOffered()
+	})
 	if err == nil {
 		s.flows.wakeUp()
 	}

@@ -37,7 +37,23 @@ func (s *Store) ConnectWithPassword(ctx context.Context, userID, username string
 	case err != nil:
 		return err
 	}
-	return s.save(ctx, userID, record{Grant: passwordGrant, Account: account, Username: username, Password: password})
+	fresh := record{Grant: passwordGrant, Account: account, Username: username, Password: password}
+	fresh.Scheme = s.provenScheme(ctx, fresh.credential())
+	return s.save(ctx, userID, fresh)
+}
+
+// provenScheme returns how a password goes to the host from now on: as a bearer token where the host takes it so. There a
+// throttle for failed sign-ins, which may be another user's from the same address, does not stop it. What was proved is
+// the way to the files; a host that can't be asked just now gets it by Basic.
+func (s *Store) provenScheme(ctx context.Context, accepted filehost.Credential) filehost.Scheme {
+	if !profiles[s.config.Host.Kind].bearsPassword || s.config.Probe == nil {
+		return filehost.Basic
+	}
+	accepted.Scheme = filehost.Bearer
+	if s.config.Probe(ctx, accepted) != nil {
+		return filehost.Basic
+	}
+	return filehost.Bearer
 }
 
 // checkText says what is wrong with a field, without a word of it.

@@ -32,6 +32,8 @@ type profile struct {
 	deadRefresh   []string // error codes that mean that the refresh token is
 	apart         bool     // revoking one grant leaves the same account's others alone
 	failures      int      // failed sign-ins in failureTime that the host lets an address have; 0 = no known limit
+	loginFlowPath string   // where login flows begin, below the host's address; "" = the host knows none
+	bearsPassword bool     // takes an app password as a bearer token, too, and then counts no failed sign-ins
 }
 
 // profiles are the hosts that are sign-in servers themselves, by filehost.Host.Kind.
@@ -44,6 +46,8 @@ var profiles = map[string]profile{
 		deadRefresh:   []string{"invalid_grant", "invalid_request"},
 		apart:         true,
 		failures:      8, // of 10: refused refresh tokens count as well
+		loginFlowPath: "/index.php/login/v2",
+		bearsPassword: true,
 	},
 	"owncloud": {
 		authorizePath: "/index.php/apps/oauth2/authorize",

@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -107,6 +108,9 @@ type record struct {
 	// A user name and a password, or what is used as one.
 	Username string          `json:"username,omitempty"`
 	Password filehost.Secret `json:"-"`
+	Scheme   filehost.Scheme `json:"scheme,omitempty"` // by which the host has proved to take the password; "" = Basic
+
+	flow string // the login flow that it comes from, while it is saved
 }
 
 // Format implements fmt.Formatter without the secrets, whatever holds the record.
@@ -135,7 +139,7 @@ func (r record) credential() filehost.Credential {
 		Grant:      r.Grant,
 	}
 	if r.Username != "" {
-		credential.Scheme, credential.Username, credential.Secret = filehost.Basic, r.Username, r.Password
+		credential.Scheme, credential.Username, credential.Secret = cmp.Or(r.Scheme, filehost.Basic), r.Username, r.Password
 	}
 	return credential
 }
@@ -319,6 +323,9 @@ func (s *Store) place(purpose purpose, userID string) place {
 func (s *Store) save(ctx context.Context, userID string, fresh record) error {
 	now := s.config.Clock.Now().UTC()
 	fresh.State, fresh.Connection, fresh.Since, fresh.Origin = active, rand.Text(), now, s.config.Host.Origin()
+	if err := s.dropFlows(ctx, userID, fresh.flow); err != nil {
+		return err // else a flow that is under way could take the place of this connection
+	}
 	var replaced record
 	err := s.contest(ctx, func() (bool, error) {
 		read, err := s.load(ctx, userID)
@@ -377,14 +384,19 @@ func (s *Store) Connection(ctx context.Context, userID string) (filehost.Connect
 	case dead, outdated:
 		connection.State = filehost.Reconnect
 	case refused:
-		return filehost.Connection{State: filehost.Disconnected, Refused: &filehost.Refusal{Method: filehost.Method(found.Grant), Reason: found.Reason}}, nil
+		connection = filehost.Connection{State: filehost.Disconnected, Refused: &filehost.Refusal{Method: filehost.Method(found.Grant), Reason: found.Reason}}
 	case declined:
-		return filehost.Connection{State: filehost.Disconnected, Declined: true}, nil
+		connection = filehost.Connection{State: filehost.Disconnected, Declined: true}
 	case unreadable:
-		return filehost.Connection{State: filehost.Reconnect}, nil
+		connection = filehost.Connection{State: filehost.Reconnect}
 	default:
-		return filehost.Connection{State: filehost.Disconnected}, nil
+		connection = filehost.Connection{State: filehost.Disconnected}
 	}
-	connection.LastUsed, err = s.lastUsed(ctx, userID, found.Since)
+	if connection.Grant != "" {
+		if connection.LastUsed, err = s.lastUsed(ctx, userID, found.Since); err != nil {
+			return filehost.Connection{}, err
+		}
+	}
+	err = s.flowStory(ctx, userID, &connection)
 	return connection, err
 }

@@ -47,6 +47,13 @@ type Config struct {
 	// Revoke lets a credential that the host itself has made end itself; Forbidden = it is none. nil = the host can't.
 	Revoke func(ctx context.Context, credential filehost.Credential) error
 
+	// HostUser asks the host whose a credential is, or fails as Account does. Only login flows need it.
+	HostUser func(ctx context.Context, credential filehost.Credential) (filehost.HostUser, error)
+	// Probe reads the user's top folder with a credential.
+	Probe func(ctx context.Context, credential filehost.Credential) error
+	// AnyEmail lets a login flow end with an account of another email address than its user's.
+	AnyEmail bool
+
 	// Identify tells what Mattermost vouches for of a user, or fails with NotFound.
 	Identify func(ctx context.Context, userID string) (filehost.Identity, error)
 
@@ -58,6 +65,8 @@ type Config struct {
 	Node     string          // names this process among the nodes
 	Clock    clockwork.Clock
 	Log      *slog.Logger // nil = discard
+	// Notify is called when a login flow has got further by itself. nil = nobody asks.
+	Notify func(userID string)
 	// Changed is called when CheckTokenEndpoint has another story to tell of the last exchange. nil = nobody asks.
 	Changed func()
 }
@@ -71,6 +80,7 @@ type Store struct {
 	losses    singleflight.Group
 	used      lastUses
 	rest      rest
+	flows     flowWatch
 
 	exchanges exchanges
 }
@@ -89,11 +99,17 @@ func New(config Config) (*Store, error) {
 	if config.Changed == nil {
 		config.Changed = func() {}
 	}
+	if config.Notify == nil {
+		config.Notify = func(string) {}
+	}
 	client := *config.Client
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	config.Client = &client
 
-	store := &Store{config: config, used: lastUses{byUser: map[string]time.Time{}}}
+	store := &Store{config: config, used: lastUses{byUser: map[string]time.Time{}}, flows: newFlowWatch()}
+	if slices.Contains(config.Methods, filehost.MethodLoginFlow) && store.flowPath() == "" {
+		return nil, filehost.E(filehost.NotConfigured, "This kind of file host knows no login flow: choose another sign-in method.", nil)
+	}
 	if slices.ContainsFunc(config.Methods, needsSignInServer) {
 		provider, err := newProvider(config)
 		if err != nil {

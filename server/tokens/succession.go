@@ -292,12 +292,13 @@ func (q *succession) insist(try func() bool) {
 	}
 }
 
-// retry calls try until it succeeds or the plugin stops.
-func (s *Store) retry(try func() bool) {
+// retry calls try until it succeeds, or reports false when the plugin stops before.
+func (s *Store) retry(try func() bool) bool {
 	for wait := retryFirst; s.pause(s.config.Lifetime, wait) == nil; wait = min(2*wait, retryLongest) {
 		if try() {
-			return
+			return true
 		}
 	}
-	s.config.Log.Warn("The outcome of a refresh could not be saved before the plugin stopped.", "host", s.config.Host.ID)
+	s.config.Log.Warn("What a sign-in has brought could not be saved before the plugin stopped.", "host", s.config.Host.ID)
+	return false
 }
