@@ -293,6 +293,9 @@ type KV interface {
 	CompareAndSet(ctx context.Context, key string, old, value []byte, ttl time.Duration) (bool, error)
 	// CompareAndDelete deletes the key if it still holds old and tells whether it did.
 	CompareAndDelete(ctx context.Context, key string, old []byte) (bool, error)
+	// List returns the keys that begin with prefix, in no order that means anything. It may read a replica, and what comes
+	// or goes while it reads may be missing.
+	List(ctx context.Context, prefix string) ([]string, error)
 }
 
 // Sealer encrypts and authenticates what leaves the plugin and comes back. What was sealed opens only with the same

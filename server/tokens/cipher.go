@@ -20,6 +20,7 @@ const (
 	pluginID        = "filehost-attach"
 	envelopeVersion = 1
 	keyIDBytes      = 8
+	sealedHeader    = 1 + keyIDBytes + chacha20poly1305.NonceSizeX // of what Seal returns: version, key id, nonce
 )
 
 // errUnknownKey means that a value was encrypted with a key that the plugin doesn't have, or not any more.
@@ -34,43 +35,73 @@ type Cipher struct {
 	byID    map[string]*masterKey
 }
 
+// Key is an encryption key and where it comes from.
+type Key struct {
+	Secret filehost.Secret
+	Source string // in an admin's words
+	Origin Origin
+}
+
+// Origin says whose a key is, and so who can remove it when nothing uses it any more.
+type Origin int
+
+// The origins.
+const (
+	Configured Origin = iota // by the admin
+	Made                     // by the plugin, for admins who set none
+	Kept                     // by the plugin, when the admin replaced it
+)
+
 // masterKey is the pseudorandom key of RFC 5869 2.2, from which each purpose derives its own.
 type masterKey struct {
-	id string
-	pr []byte
+	id     string
+	pr     []byte
+	source string
+	origin Origin
 }
 
 var _ filehost.Sealer = (*Cipher)(nil)
 
 // NewCipher makes a cipher that encrypts with current and also decrypts with others. Empty others are left out.
 func NewCipher(current filehost.Secret, others ...filehost.Secret) (*Cipher, error) {
-	if current.IsEmpty() {
+	keys := make([]Key, len(others))
+	for i, other := range others {
+		keys[i].Secret = other
+	}
+	return CipherOf(Key{Secret: current}, keys...)
+}
+
+// CipherOf is NewCipher for keys whose sources are told to the admin. Of several equal keys the first one's is.
+func CipherOf(current Key, others ...Key) (*Cipher, error) {
+	if current.Secret.IsEmpty() {
 		return nil, filehost.E(filehost.NotConfigured, "The encryption key is empty.", nil)
 	}
 	c := &Cipher{byID: map[string]*masterKey{}}
-	for i, secret := range append([]filehost.Secret{current}, others...) {
-		if secret.IsEmpty() {
+	for i, known := range append([]Key{current}, others...) {
+		if known.Secret.IsEmpty() {
 			continue
 		}
-		key, err := newMasterKey(secret)
+		key, err := newMasterKey(known)
 		if err != nil {
 			return nil, err
 		}
 		if i == 0 {
 			c.current = key
 		}
-		c.byID[key.id] = key
+		if c.byID[key.id] == nil {
+			c.byID[key.id] = key
+		}
 	}
 	return c, nil
 }
 
-func newMasterKey(secret filehost.Secret) (*masterKey, error) {
-	pr, err := hkdf.Extract(sha256.New, []byte(secret.Reveal()), []byte(pluginID))
+func newMasterKey(known Key) (*masterKey, error) {
+	pr, err := hkdf.Extract(sha256.New, []byte(known.Secret.Reveal()), []byte(pluginID))
 	if err != nil {
 		return nil, err
 	}
 	id, err := hkdf.Expand(sha256.New, pr, "key id", keyIDBytes)
-	return &masterKey{id: hex.EncodeToString(id), pr: pr}, err
+	return &masterKey{id: hex.EncodeToString(id), pr: pr, source: known.Source, origin: known.Origin}, err
 }
 
 func (k *masterKey) aead(purpose purpose) (cipher.AEAD, error) {
@@ -96,6 +127,7 @@ const (
 	flowIndexPurpose  purpose = "login flows"
 	flowEndPurpose    purpose = "login flow's end"
 	urlPurpose        purpose = "url"
+	formerKeysPurpose purpose = "former keys"
 )
 
 // place is where a value belongs. It decrypts at no other.
@@ -120,6 +152,7 @@ func (p place) associated() []byte {
 type envelope struct {
 	Version    int    `json:"v"`
 	KeyID      string `json:"kid"`
+	User       string `json:"user,omitempty"` // whose it is, of what has no end of its own: authenticated, not encrypted
 	Nonce      []byte `json:"nonce"`
 	Ciphertext []byte `json:"ciphertext"`
 }
@@ -131,11 +164,13 @@ func (c *Cipher) encrypt(at place, plain []byte) (envelope, error) {
 	}
 	nonce := make([]byte, aead.NonceSize())
 	_, _ = rand.Read(nonce) // never fails: crypto/rand
-	return envelope{envelopeVersion, c.current.id, nonce, aead.Seal(nil, nonce, plain, at.associated())}, nil
+	return envelope{
+		Version: envelopeVersion, KeyID: c.current.id, Nonce: nonce, Ciphertext: aead.Seal(nil, nonce, plain, at.associated()),
+	}, nil
 }
 
 func (c *Cipher) decrypt(at place, e envelope) ([]byte, error) {
-	if e.Version != envelopeVersion || len(e.Nonce) != chacha20poly1305.NonceSizeX {
+	if e.Version != envelopeVersion || len(e.Nonce) != chacha20poly1305.NonceSizeX || e.User != "" && e.User != at.User {
 		return nil, errForged
 	}
 	key, ok := c.byID[e.KeyID]
@@ -159,9 +194,17 @@ func (c *Cipher) encryptJSON(at place, value any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.wrap(at, plain)
+}
+
+// wrap returns what JSON has made of a value as an envelope for the store.
+func (c *Cipher) wrap(at place, plain []byte) ([]byte, error) {
 	sealed, err := c.encrypt(at, plain)
 	if err != nil {
 		return nil, err
+	}
+	if isLongLived(at.Purpose) {
+		sealed.User = at.User
 	}
 	return json.Marshal(sealed)
 }
@@ -199,15 +242,14 @@ func (c *Cipher) Seal(associated string, plain []byte) (string, error) {
 
 // Open implements filehost.Sealer.
 func (c *Cipher) Open(associated, sealed string) ([]byte, error) {
-	const header = 1 + keyIDBytes + chacha20poly1305.NonceSizeX
 	text, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
-	if err != nil || len(text) < header {
+	if err != nil || len(text) < sealedHeader {
 		return nil, errForged
 	}
 	return c.decrypt(place{Purpose: urlPurpose, User: associated}, envelope{
 		Version:    int(text[0]),
 		KeyID:      hex.EncodeToString(text[1 : 1+keyIDBytes]),
-		Nonce:      text[1+keyIDBytes : header],
-		Ciphertext: text[header:],
+		Nonce:      text[1+keyIDBytes : sealedHeader],
+		Ciphertext: text[sealedHeader:],
 	})
 }

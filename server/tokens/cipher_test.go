@@ -32,8 +32,9 @@ func TestARecordIsAVersionedEnvelope(t *testing.T) {
 	require.NoError(t, err)
 	var members map[string]any
 	require.NoError(t, json.Unmarshal(raw, &members))
-	require.Equal(t, []string{"ciphertext", "kid", "nonce", "v"}, slices.Sorted(maps.Keys(members)))
+	require.Equal(t, []string{"ciphertext", "kid", "nonce", "user", "v"}, slices.Sorted(maps.Keys(members)))
 	require.EqualValues(t, 1, members["v"])
+	require.Equal(t, ann, members["user"])
 }
 
 func TestKeysOfTheStoreAreShortAndTellNothing(t *testing.T) {
@@ -115,6 +116,7 @@ func TestADamagedRecordAsksToReconnect(t *testing.T) {
 		"ciphertext": func(e envelope) envelope { e.Ciphertext = flipped(e.Ciphertext); return e },
 		"cut off":    func(e envelope) envelope { e.Ciphertext = e.Ciphertext[:8]; return e },
 		"key id":     func(e envelope) envelope { e.KeyID = "0123456789abcdef"; return e },
+		"owner":      func(e envelope) envelope { e.User = bob; return e },
 	}
 	for name, change := range damage {
 		t.Run(name, func(t *testing.T) {

@@ -167,6 +167,7 @@ type entry struct {
 	record
 	raw   []byte
 	cause error // unreadable: errUnknownKey or errForged
+	anew  bool  // encrypted anew by this very read
 }
 
 // load reads a user's record. It fails only when the store does, or the look-up of who is a bot.
@@ -182,12 +183,13 @@ func (s *Store) load(ctx context.Context, userID string) (entry, error) {
 	if err := s.config.Cipher.decryptJSON(s.place(connectionPurpose, userID), raw, &plain); err != nil {
 		return entry{record: record{State: unreadable}, raw: raw, cause: err}, nil
 	}
+	raw, anew := s.underCurrentKey(ctx, userID, raw)
 	found := plain.record
 	found.AccessToken = filehost.NewSecret(plain.AccessToken)
 	found.RefreshToken = filehost.NewSecret(plain.RefreshToken)
 	found.Password = filehost.NewSecret(plain.Password)
 	found, err = s.stands(ctx, userID, found)
-	return entry{record: found, raw: raw}, err
+	return entry{record: found, raw: raw, anew: anew}, err
 }
 
 // stands returns a stored record as it stands under the present settings.

@@ -83,6 +83,7 @@ type Store struct {
 	flows     flowWatch
 
 	exchanges exchanges
+	rotation  rotation
 }
 
 var (

@@ -89,9 +89,9 @@ func (q *succession) judge(read entry) verdict {
 		case read.Generation.after(q.spent) && (read.usable(q.config.Clock.Now()) || !q.renewable(read.record)):
 			return succeeded
 		case read.Generation.after(q.spent): // and has run out as well
-			q.spent, q.waited = read.Generation, false
+			q.spent, q.lost, q.waited = read.Generation, nil, false
 			return mayTake
-		case q.waited:
+		case q.tried(read):
 			return otherFailed
 		case !q.renewable(read.record):
 			return lapsed
@@ -109,10 +109,16 @@ func (q *succession) judge(read entry) verdict {
 		return lapsed
 	case stale:
 		return lookAgain
-	case q.waited:
+	case q.tried(read):
 		return otherFailed
 	}
 	return mayTake
+}
+
+// tried tells whether another node has tried in vain since this one read the record. A compare-and-set that was lost shows
+// that, unless the record was only encrypted anew in between.
+func (q *succession) tried(read entry) bool {
+	return q.waited || q.lost != nil && !read.anew && keyIDOf(q.lost.raw) == keyIDOf(read.raw)
 }
 
 // expired tells whether a lease's owner is gone: the deadline has passed even on a clock that is a minute behind, or
@@ -152,7 +158,7 @@ func (q *succession) take(read entry) (renewed record, decided bool, err error) 
 		return record{}, true, err
 	}
 	if !won {
-		q.lost, q.waited = &read, true
+		q.lost = &read
 		return record{}, false, nil
 	}
 	answer, err := q.spendLease(ctx, at, held)

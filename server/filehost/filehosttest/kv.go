@@ -6,6 +6,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,6 +23,7 @@ const (
 	Get              Op = "get"
 	CompareAndSet    Op = "compare-and-set"
 	CompareAndDelete Op = "compare-and-delete"
+	List             Op = "list" // of keys; Fail gets their prefix
 )
 
 // KV is a filehost.KV in memory. Its values expire by the given clock. It is safe for concurrent use.
@@ -98,6 +100,14 @@ func (kv *KV) CompareAndDelete(ctx context.Context, key string, old []byte) (boo
 	kv.writes++
 	delete(kv.values, key)
 	return true, nil
+}
+
+// List implements filehost.KV.
+func (kv *KV) List(ctx context.Context, prefix string) ([]string, error) {
+	if err := kv.refusal(ctx, List, prefix); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(kv.Keys(), func(key string) bool { return !strings.HasPrefix(key, prefix) }), nil
 }
 
 // Keys returns the keys that hold a value, sorted.

@@ -84,3 +84,22 @@ func TestFailuresAreInjected(t *testing.T) {
 	kv.Fail(nil)
 	require.Equal(t, "a", get(t, kv, "key"))
 }
+
+func TestKeysAreListedByTheirPrefix(t *testing.T) {
+	clock := clockwork.NewFakeClock()
+	kv := filehosttest.NewKV(clock)
+	require.True(t, set(t, kv, "a_1", "", "a"))
+	require.True(t, set(t, kv, "a_2", "", "a"))
+	require.True(t, set(t, kv, "b_1", "", "a"))
+	keys, err := kv.List(t.Context(), "a_")
+	require.NoError(t, err)
+	require.Equal(t, []string{"a_1", "a_2"}, keys)
+	clock.Advance(time.Minute)
+	keys, err = kv.List(t.Context(), "")
+	require.NoError(t, err)
+	require.Empty(t, keys)
+	down := errors.New("down")
+	kv.Fail(func(filehosttest.Op, string) error { return down })
+	_, err = kv.List(t.Context(), "")
+	require.ErrorIs(t, err, down)
+}
