@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"os"
 	"sync"
 	"sync/atomic"
 
@@ -25,8 +26,9 @@ type Plugin struct {
 	lifetime context.Context //nolint:containedctx // the plugin's own, which everything it does derives from
 	stop     context.CancelFunc
 	log      *slog.Logger
-	clock    clockwork.Clock // a test's own; else the real one
-	lockDir  string          // a test's own; else the system's folder for temporary files
+	clock    clockwork.Clock                  // a test's own; else the real one
+	lockDir  string                           // a test's own; else the system's folder for temporary files
+	variable func(name string) (string, bool) // of the environment: a test's own; else the server's
 	run      *process.Run
 	pending  *tokens.Pending
 	claims   *filehost.Claims
@@ -40,6 +42,7 @@ type Plugin struct {
 	configuring sync.Mutex // orders changes of the configuration, the first with the activation
 	current     atomic.Pointer[runtime]
 	retrying    bool
+	starting    sync.Mutex // orders work that begins before the end of it all
 	background  sync.WaitGroup
 }
 
@@ -51,6 +54,9 @@ func (p *Plugin) OnActivate() error {
 	p.log = mattermost.NewLogger(p.API)
 	if p.clock == nil {
 		p.clock = clockwork.NewRealClock()
+	}
+	if p.variable == nil {
+		p.variable = os.LookupEnv
 	}
 	p.begin()
 	p.pending = tokens.NewPending()
@@ -91,6 +97,8 @@ func (p *Plugin) OnConfigurationChange() error {
 // OnDeactivate implements plugin.Hooks. A token refresh that has begun is finished: its refresh token is spent.
 func (p *Plugin) OnDeactivate() error {
 	p.stop()
+	p.starting.Lock()
+	p.starting.Unlock() //nolint:staticcheck // the empty section orders Wait behind the last inBackground
 	p.background.Wait()
 	p.pending.Wait()
 	return nil

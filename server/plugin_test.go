@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 
@@ -32,13 +34,20 @@ type host struct {
 	settings map[string]any
 	kv       map[string][]byte
 	kvDown   bool
-	saved    chan map[string]any
+	writes   func(key string) // called before each write
+	environ  map[string]string
 	inForce  func() // called when a configuration has taken its place
 }
 
 func newHost(t *testing.T, settings map[string]any) *host {
 	t.Helper()
-	h := &host{Plugin: &Plugin{clock: clockwork.NewFakeClock(), lockDir: t.TempDir()}, settings: settings, kv: map[string][]byte{}, saved: make(chan map[string]any, 1)}
+	return newHostAt(t, settings, clockwork.NewFakeClock())
+}
+
+func newHostAt(t *testing.T, settings map[string]any, clock clockwork.Clock) *host {
+	t.Helper()
+	h := &host{Plugin: &Plugin{clock: clock, lockDir: t.TempDir()}, settings: settings, kv: map[string][]byte{}, environ: map[string]string{}}
+	h.variable = h.lookup
 	api := &plugintest.API{}
 	for _, log := range []string{"LogDebug", "LogInfo", "LogWarn", "LogError"} {
 		for pairs := range 9 {
@@ -55,10 +64,6 @@ func newHost(t *testing.T, settings map[string]any) *host {
 		*into.(*map[string]any) = maps.Clone(h.settings)
 		return nil
 	})
-	api.On("SavePluginConfig", mock.Anything).Return(func(settings map[string]any) *model.AppError {
-		h.saved <- settings
-		return nil
-	}).Maybe()
 	api.On("GetConfig").Return(&model.Config{ServiceSettings: model.ServiceSettings{SiteURL: model.NewPointer("https://127.0.0.1:1/")}})
 	api.On("GetServerVersion").Return("11.1.0")
 	api.On("EnsureBotUser", mock.Anything).Return("bot", nil).Maybe()
@@ -75,17 +80,41 @@ func newHost(t *testing.T, settings map[string]any) *host {
 		}
 		return h.kv[key], nil
 	})
-	api.On("KVSetWithOptions", mock.Anything, mock.Anything, mock.Anything).Return(func(key string, value []byte, _ model.PluginKVSetOptions) (bool, *model.AppError) {
+	api.On("KVSetWithOptions", mock.Anything, mock.Anything, mock.Anything).Return(h.compareAndSet)
+	api.On("KVList", mock.Anything, mock.Anything).Return(func(int, int) ([]string, *model.AppError) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.kv[key] = value
-		return true, nil
-	})
+		return slices.Sorted(maps.Keys(h.kv)), nil
+	}).Maybe()
 	h.SetAPI(api)
 	require.NoError(t, h.OnConfigurationChange(), "Mattermost calls it before OnActivate")
 	require.NoError(t, h.OnActivate())
 	t.Cleanup(func() { require.NoError(t, h.OnDeactivate()) })
 	return h
+}
+
+func (h *host) compareAndSet(key string, value []byte, options model.PluginKVSetOptions) (bool, *model.AppError) {
+	if h.writes != nil {
+		h.writes(key)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.kvDown {
+		return false, model.NewAppError("KVSetWithOptions", "down", nil, "", http.StatusInternalServerError)
+	}
+	if !bytes.Equal(h.kv[key], options.OldValue) {
+		return false, nil
+	}
+	h.kv[key] = value
+	return true, nil
+}
+
+// lookup is the environment of the server.
+func (h *host) lookup(name string) (string, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	value, ok := h.environ[name]
+	return value, ok
 }
 
 // logged hears from the log what shows nowhere else.
@@ -141,18 +170,6 @@ func TestAWrongConfigurationIsNamedAndAGoodOneTakesItsPlace(t *testing.T) {
 	h.change(t, map[string]any{"hosturl": "nonsense"})
 	status, _ = h.get(t, "/connection")
 	assert.Equal(t, http.StatusServiceUnavailable, status, "not half of the old one")
-}
-
-func TestAReplacedKeyBecomesThePreviousOneEvenAcrossAWrongConfiguration(t *testing.T) {
-	h := newHost(t, good())
-	h.change(t, map[string]any{})
-	changed := good()
-	changed["encryptionkey"] = "fedcba9876543210fedcba9876543210"
-	h.change(t, changed)
-	saved := <-h.saved
-	assert.Equal(t, "0123456789abcdef0123456789abcdef", saved["previousencryptionkey"])
-	assert.Equal(t, changed["encryptionkey"], saved["encryptionkey"])
-	assert.Equal(t, "0123456789abcdef0123456789abcdef", h.current.Load().config.PreviousKey.Reveal(), "in force at once")
 }
 
 func TestTheMadeKeyIsKeptInTheStoreWhenTheAdminSetsNone(t *testing.T) {

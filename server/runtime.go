@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -36,22 +37,25 @@ const (
 type runtime struct {
 	api.Runtime
 	source source
-	config config.Config
+	key    filehost.Secret    // the admin's, in force; empty = the plugin's own
 	cancel context.CancelFunc // ends the background checks, and closes the connections that nobody uses
 }
 
 // source is what a configuration is made of.
 type source struct {
-	settings map[string]any // with keys in lower case
-	siteURL  string
+	settings    map[string]any // with keys in lower case
+	siteURL     string
+	environment config.Environment
 }
 
 func (p *Plugin) loadSource() (source, error) {
-	loaded := source{siteURL: p.siteURL()}
+	loaded := source{siteURL: p.siteURL(), environment: config.ReadEnvironment(p.variable, openFile)}
 	// GetPluginConfig would hand out secrets masked with asterisks.
 	err := p.API.LoadPluginConfiguration(&loaded.settings)
 	return loaded, errors.Wrap(err, "load the settings")
 }
+
+func openFile(name string) (fs.File, error) { return os.Open(name) }
 
 // configure reads the settings and puts what follows from them in the place of what was there. The caller holds the lock.
 func (p *Plugin) configure() {
@@ -115,8 +119,13 @@ type storeError struct{ error }
 // Unwrap gives the cause to errors.Is and errors.As.
 func (e *storeError) Unwrap() error { return e.error }
 
-// inBackground runs work that OnDeactivate waits for. A panic ends the work and not the plugin.
+// inBackground runs work that OnDeactivate waits for, unless the plugin stops. A panic ends the work and not the plugin.
 func (p *Plugin) inBackground(work func()) {
+	p.starting.Lock()
+	defer p.starting.Unlock()
+	if p.lifetime.Err() != nil {
+		return
+	}
 	p.background.Go(func() {
 		if err := filehost.Recovered(func() error { work(); return nil }); err != nil {
 			p.log.Error("Work in the background failed.", "error", err)
@@ -142,7 +151,7 @@ func (p *Plugin) newFailed(err error) *runtime {
 	monitor.SetFailed(remedyOf(err))
 	failed := &runtime{Runtime: api.Runtime{Monitor: monitor}, cancel: func() {}}
 	if previous := p.current.Load(); previous != nil {
-		failed.config = previous.config
+		failed.key = previous.key
 	}
 	return failed
 }
@@ -162,11 +171,12 @@ func (p *Plugin) newRuntime(loaded source) (*runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	if previous := p.current.Load(); previous != nil {
-		p.keepPreviousKey(&configuration, previous.config.Key)
+	keys, err := config.NewKeys(configuration, loaded.environment)
+	if err != nil {
+		return nil, err
 	}
 	kv := mattermost.KV{API: p.API}
-	cipher, err := p.newCipher(kv, configuration)
+	cipher, err := p.newCipher(kv, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -177,9 +187,10 @@ func (p *Plugin) newRuntime(loaded source) (*runtime, error) {
 		cancel()
 		return nil, err
 	}
-	go monitor.Watch(ctx, service.Probes(kv, store.CheckTokenEndpoint), checkInterval)
+	go monitor.Watch(ctx, service.Probes(kv, store.CheckTokenEndpoint, store.KeyNote), checkInterval)
 	p.inBackground(func() { store.WatchLoginFlows(ctx) })
-	return &runtime{Runtime: api.Runtime{Service: service, Monitor: monitor}, source: loaded, config: configuration, cancel: cancel}, nil
+	p.inBackground(func() { store.Reencrypt(ctx) })
+	return &runtime{Runtime: api.Runtime{Service: service, Monitor: monitor}, source: loaded, key: keys.Current.Secret, cancel: cancel}, nil
 }
 
 // wire makes the packages of a configuration, which is in force until ctx ends. They call recheck with the name of a health
@@ -271,41 +282,4 @@ func newClients(c config.Config) (host, signIn *http.Client, err error) {
 func newOAuth(oauth config.OAuth) tokens.OAuth {
 	return tokens.OAuth{ClientID: oauth.ClientID, ClientSecret: oauth.ClientSecret, Issuer: oauth.Issuer, AuthorizeURL: oauth.AuthorizeURL,
 		TokenURL: oauth.TokenURL, RevocationURL: oauth.RevocationURL, Scopes: oauth.Scopes}
-}
-
-// newCipher encrypts with the admin's key, or with the one that the plugin made; it opens what either has encrypted.
-func (p *Plugin) newCipher(kv filehost.KV, c config.Config) (*tokens.Cipher, error) {
-	ctx, cancel := context.WithTimeout(p.lifetime, keyTimeout)
-	defer cancel()
-	made, err := tokens.MasterKey(ctx, kv, p.clock)
-	if err != nil {
-		return nil, &storeError{err}
-	}
-	if c.Key.IsEmpty() {
-		return tokens.NewCipher(made, c.PreviousKey)
-	}
-	return tokens.NewCipher(c.Key, c.PreviousKey, made)
-}
-
-// keepPreviousKey keeps a key that the admin has just replaced, so that what it encrypted still opens: at once in this
-// configuration, and in the settings for the next start.
-func (p *Plugin) keepPreviousKey(c *config.Config, old filehost.Secret) {
-	if old.IsEmpty() || old.Equal(c.Key) || old.Equal(c.PreviousKey) {
-		return
-	}
-	c.PreviousKey = old
-	current := c.Key
-	p.inBackground(func() { p.savePreviousKey(current, old) }) // the server calls OnConfigurationChange from within
-}
-
-// savePreviousKey saves old in the settings, unless they have changed again since.
-func (p *Plugin) savePreviousKey(current, old filehost.Secret) {
-	loaded, err := p.loadSource()
-	if err != nil || loaded.settings["encryptionkey"] != current.Reveal() {
-		return
-	}
-	loaded.settings["previousencryptionkey"] = old.Reveal()
-	if appErr := p.API.SavePluginConfig(loaded.settings); appErr != nil {
-		p.log.Error("The replaced encryption key could not be kept as the previous one; enter it there by hand.", "error", appErr)
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -39,6 +40,7 @@ const (
 type Probe struct {
 	Name string
 	Run  func(ctx context.Context) error
+	Note func() string // what an admin is told beside, also when the check passes; nil or "" = nothing
 }
 
 // Degraded is the error of a probe that warns instead of failing.
@@ -59,20 +61,21 @@ type Check struct {
 	Status  Status
 	Latency time.Duration
 	Time    time.Time
-	Remedy  string // what an admin can do; "" when it passes
+	Remedy  string // what an admin can do or, when the check passes, what he may want to know; "" = nothing
 }
 
-// Probes returns the checks of a configured host, in the order an admin reads them.
-func (s *Service) Probes(kv KV, tokenEndpoint func(context.Context) error) []Probe {
+// Probes returns the checks of a configured host, in the order an admin reads them. keyNote is what the check of the
+// encryption key tells beside.
+func (s *Service) Probes(kv KV, tokenEndpoint func(context.Context) error, keyNote func() string) []Probe {
 	key := &keyProbe{kv: kv, sealer: s.Sealer}
 	return []Probe{
-		{CheckConfiguration, func(context.Context) error { return s.checkComplete() }},
-		{CheckKey, key.run},
-		{CheckKVStore, func(ctx context.Context) error { return checkKV(ctx, kv) }},
-		{CheckHost, s.Remote.Check},
-		{CheckTokenEndpoint, tokenEndpoint},
-		{CheckTransfers, s.Mattermost.CheckUploads},
-		{CheckBot, s.Reminders.Bot.Check},
+		{Name: CheckConfiguration, Run: func(context.Context) error { return s.checkComplete() }},
+		{Name: CheckKey, Run: key.run, Note: keyNote},
+		{Name: CheckKVStore, Run: func(ctx context.Context) error { return checkKV(ctx, kv) }},
+		{Name: CheckHost, Run: s.Remote.Check},
+		{Name: CheckTokenEndpoint, Run: tokenEndpoint},
+		{Name: CheckTransfers, Run: s.Mattermost.CheckUploads},
+		{Name: CheckBot, Run: s.Reminders.Bot.Check},
 	}
 }
 
@@ -217,7 +220,7 @@ func (m *Monitor) run(ctx context.Context, w *watch) Check {
 		}(w.result)
 	}
 	err := m.await(limited, w)
-	check := Check{Name: w.Name, Status: statusOf(err), Latency: m.clock.Since(begin), Time: m.clock.Now().UTC(), Remedy: remedy(err)}
+	check := Check{Name: w.Name, Status: statusOf(err), Latency: m.clock.Since(begin), Time: m.clock.Now().UTC(), Remedy: w.told(err)}
 	if check.Status != cmp.Or(w.check.Status, Pass) && ctx.Err() == nil {
 		m.log.Warn("The state of a health check has changed.", "check", check.Name, "status", check.Status, "error", err)
 	}
@@ -256,6 +259,15 @@ func statusOf(err error) Status {
 	default:
 		return Fail
 	}
+}
+
+// told is what an admin is told of a result.
+func (p Probe) told(err error) string {
+	note := ""
+	if p.Note != nil {
+		note = p.Note()
+	}
+	return strings.TrimSpace(remedy(err) + " " + note)
 }
 
 func remedy(err error) string {

@@ -134,7 +134,7 @@ func TestAProbeThatIsStoppedSaysWhyItself(t *testing.T) {
 func TestTheProbesOfAHealthyServicePass(t *testing.T) {
 	w := newWorld()
 	kv := filehosttest.NewKV(clockwork.NewFakeClockAt(noon))
-	probes := w.Probes(kv, func(context.Context) error { return nil })
+	probes := w.Probes(kv, func(context.Context) error { return nil }, func() string { return "The key is fine." })
 	for range 2 {
 		for _, probe := range probes {
 			require.NoError(t, probe.Run(t.Context()), probe.Name)
@@ -145,11 +145,25 @@ func TestTheProbesOfAHealthyServicePass(t *testing.T) {
 	assert.Error(t, probes[2].Run(t.Context()), "kv_store")
 }
 
+func TestAnAdminIsToldTheNoteOfACheckWhetherItPassesOrNot(t *testing.T) {
+	for err, want := range map[error]string{
+		nil: "The key is fine.",
+		&filehost.Degraded{Remedy: "Do something.", Err: errors.New("cause")}: "Do something. The key is fine.",
+	} {
+		probes := []filehost.Probe{{Name: "key", Run: func(context.Context) error { return err }, Note: func() string { return "The key is fine." }}}
+		inBubble(t, probes, io.Discard, func(monitor *filehost.Monitor) {
+			_, checks := monitor.Report()
+			require.Len(t, checks, 1)
+			assert.Equal(t, want, checks[0].Remedy)
+		})
+	}
+}
+
 func TestAKeyThatIsNotHereAnyMoreWarns(t *testing.T) {
 	w := newWorld()
 	kv := filehosttest.NewKV(clockwork.NewFakeClockAt(noon))
 	kv.Put("key_sample", []byte("sealed with another key"))
-	err := w.Probes(kv, nil)[1].Run(t.Context())
+	err := w.Probes(kv, nil, nil)[1].Run(t.Context())
 	var degraded *filehost.Degraded
 	require.ErrorAs(t, err, &degraded)
 	assert.Contains(t, degraded.Remedy, "enter the former key")
@@ -205,7 +219,7 @@ func TestTheSampleIsEncryptedAnewByEachConfigurationSoThatTheLossOfItsKeyShows(t
 		return nil
 	})
 	for _, configuration := range []string{"first", "next"} {
-		before, probe := writes, w.Probes(kv, nil)[1]
+		before, probe := writes, w.Probes(kv, nil, nil)[1]
 		for range 3 {
 			require.NoError(t, probe.Run(t.Context()))
 		}

@@ -17,8 +17,6 @@ import (
 // while may still write, and values that end by themselves do so within a day of their last use.
 const formerKeyTime = 48 * time.Hour
 
-const keptSource = "the former key, which the plugin keeps encrypted with the present one"
-
 // formerKeys are the keys that one key has replaced, as the store has them: encrypted with that key, so that a dump of
 // the database opens no more than without them.
 type formerKeys struct {
@@ -39,6 +37,11 @@ type formerKey struct {
 // Format implements fmt.Formatter without the key.
 func (f formerKey) Format(out fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(out, "formerKey(%s)", f.Replaced)
+}
+
+// KeptKey is a former key that the plugin keeps.
+func KeptKey(secret filehost.Secret) Key {
+	return Key{Secret: secret, Source: "the former key, which the plugin keeps encrypted with the present one", Origin: Kept}
 }
 
 func formerKeysKey(id string) string { return "former_" + id }
@@ -67,7 +70,7 @@ func FormerKeys(ctx context.Context, kv filehost.KV, known ...Key) ([]Key, error
 			return nil, err
 		}
 		for _, key := range former.Keys {
-			found := Key{Secret: filehost.NewSecret(key.Key), Source: keptSource, Origin: Kept}
+			found := KeptKey(filehost.NewSecret(key.Key))
 			kept, todo = append(kept, found), append(todo, found)
 		}
 	}

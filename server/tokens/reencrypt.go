@@ -61,7 +61,7 @@ func (s *Store) Reencrypt(ctx context.Context) {
 			return
 		}
 		s.rotation.set(use)
-		s.tell(use)
+		s.logUse(use)
 		wait := nextLook
 		switch {
 		case use.failed > 0 || use.waiting > 0:
@@ -78,8 +78,8 @@ func (s *Store) Reencrypt(ctx context.Context) {
 	}
 }
 
-// tell logs what a look has done.
-func (s *Store) tell(use keyUse) {
+// logUse logs what a look has done.
+func (s *Store) logUse(use keyUse) {
 	if use.moved > 0 {
 		s.config.Log.Info("Values were encrypted anew with the current key.", "host", s.config.Host.ID, "values", use.moved, "left", use.waiting)
 	}
