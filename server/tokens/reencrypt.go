@@ -97,7 +97,7 @@ func (s *Store) look(ctx context.Context) keyUse {
 		use.failed, use.moved = 1, 0
 		return use
 	}
-	rand.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+	rand.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] }) //nolint:gosec // no secret
 	for _, key := range keys {
 		if s.pause(ctx, valuePause) != nil {
 			break
