@@ -3,6 +3,7 @@ package tokens
 import (
 	"cmp"
 	"context"
+	"crypto/subtle"
 	"errors"
 	"net/http"
 	"slices"
@@ -26,12 +27,26 @@ func (s *Store) nodeLimit() int { return cmp.Or(profiles[s.config.Host.Kind].fai
 
 // attempts are when sign-ins have begun that failed or are still under way.
 type attempts struct {
-	Times []time.Time `json:"times"` // the earliest first
+	Times   []time.Time       `json:"times"`             // the earliest first
+	Refused []refusedPassword `json:"refused,omitempty"` // of one user
+}
+
+// refusedPassword is a user name and password that the host has refused. Sent again they would be refused again, and
+// count against everybody's address.
+type refusedPassword struct {
+	Fingerprint string    `json:"fingerprint"` // by a key of the plugin: it tells nothing of the password
+	At          time.Time `json:"at"`
+}
+
+// prune forgets what the host has forgotten as well.
+func (a *attempts) prune(now time.Time) {
+	a.Times = slices.DeleteFunc(a.Times, func(t time.Time) bool { return now.Sub(t) >= failureTime })
+	a.Refused = slices.DeleteFunc(a.Refused, func(r refusedPassword) bool { return now.Sub(r.At) >= failureTime })
 }
 
 // take adds an attempt, or tells how long there must be none.
 func (a *attempts) take(now time.Time, limit int) (wait time.Duration) {
-	a.Times = slices.DeleteFunc(a.Times, func(t time.Time) bool { return now.Sub(t) >= failureTime })
+	a.prune(now)
 	if len(a.Times) >= limit {
 		return max(time.Second, a.Times[0].Add(failureTime).Sub(now))
 	}
@@ -125,12 +140,9 @@ func (s *Store) changeAttempts(ctx context.Context, userID string, change func(*
 		if err != nil {
 			return false, storeFailed(err)
 		}
-		var known attempts
-		if old != nil && s.config.Cipher.decryptJSON(at, old, &known) != nil {
-			known = attempts{} // of a key that is gone
-		}
+		known := s.attemptsIn(at, old)
 		change(&known)
-		if len(known.Times) == 0 && old != nil {
+		if len(known.Times)+len(known.Refused) == 0 && old != nil {
 			won, err = s.config.KV.CompareAndDelete(ctx, key, old)
 		} else if raw, failed := s.config.Cipher.encryptJSON(at, known); failed != nil {
 			return false, filehost.E(filehost.Internal, "The sign-in could not be encrypted.", failed)
@@ -141,5 +153,36 @@ func (s *Store) changeAttempts(ctx context.Context, userID string, change func(*
 			return false, storeFailed(err)
 		}
 		return won, nil
+	})
+}
+
+// attemptsIn reads what the store has of a user's attempts.
+func (s *Store) attemptsIn(at place, raw []byte) attempts {
+	var known attempts
+	if raw != nil && s.config.Cipher.decryptJSON(at, raw, &known) != nil {
+		known = attempts{} // of a key that is gone
+	}
+	known.prune(s.config.Clock.Now())
+	return known
+}
+
+// wasRefused tells whether the host has refused a user name and password of this user lately.
+func (s *Store) wasRefused(ctx context.Context, userID, fingerprint string) (bool, error) {
+	raw, err := s.config.KV.Get(ctx, s.key("tries_", userID))
+	if err != nil {
+		return false, storeFailed(err)
+	}
+	known := s.attemptsIn(s.place(attemptsPurpose, userID), raw)
+	return slices.ContainsFunc(known.Refused, func(r refusedPassword) bool {
+		return subtle.ConstantTimeCompare([]byte(r.Fingerprint), []byte(fingerprint)) == 1
+	}), nil
+}
+
+// noteRefused remembers that the host has refused a user name and password, as well as it can.
+func (s *Store) noteRefused(ctx context.Context, userID, fingerprint string) {
+	now := s.config.Clock.Now().UTC()
+	_ = s.changeAttempts(context.WithoutCancel(ctx), userID, func(a *attempts) {
+		a.Refused = append(a.Refused, refusedPassword{fingerprint, now})
+		a.Refused = a.Refused[max(0, len(a.Refused)-userFailures):]
 	})
 }

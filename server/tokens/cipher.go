@@ -3,6 +3,7 @@ package tokens
 import (
 	"crypto/cipher"
 	"crypto/hkdf"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
@@ -186,6 +187,20 @@ func (c *Cipher) decrypt(at place, e envelope) ([]byte, error) {
 		return nil, errForged
 	}
 	return plain, nil
+}
+
+// fingerprint tells values from each other, and nothing of them to who has no key. It changes with the current key.
+func (c *Cipher) fingerprint(purpose purpose, parts ...string) (string, error) {
+	key, err := hkdf.Expand(sha256.New, c.current.pr, "fingerprint "+string(purpose), sha256.Size)
+	if err != nil {
+		return "", err
+	}
+	mac := hmac.New(sha256.New, key)
+	for _, part := range parts { // lengths keep "a","bc" apart from "ab","c"
+		_ = binary.Write(mac, binary.BigEndian, uint64(len(part)))
+		mac.Write([]byte(part))
+	}
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)), nil
 }
 
 // encryptJSON returns value as an envelope for the store.

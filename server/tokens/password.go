@@ -26,20 +26,40 @@ func (s *Store) ConnectWithPassword(ctx context.Context, userID, username string
 	if err := checkText("password", password.Reveal(), maxPasswordBytes); err != nil {
 		return err
 	}
-	var account string
-	err := s.attempt(ctx, userID, func() (err error) {
-		account, err = s.config.Account(ctx, filehost.Credential{Scheme: filehost.Basic, Username: username, Secret: password, UserID: userID})
-		return err
-	})
-	switch {
-	case filehost.KindOf(err) == filehost.CredentialRejected:
-		return filehost.Invalid("password", s.config.Host.Name+" did not accept this user name and password.")
-	case err != nil:
+	credential := filehost.Credential{Scheme: filehost.Basic, Username: username, Secret: password, UserID: userID}
+	account, err := s.tryPassword(ctx, credential)
+	if err != nil {
 		return err
 	}
 	fresh := record{Grant: passwordGrant, Account: account, Username: username, Password: password}
 	fresh.Scheme = s.provenScheme(ctx, fresh.credential())
 	return s.save(ctx, userID, fresh)
+}
+
+// tryPassword sends a password that its user has typed, and returns the account that it is good for. One that the host has
+// refused lately is not sent again.
+func (s *Store) tryPassword(ctx context.Context, typed filehost.Credential) (account string, err error) {
+	name := s.config.Host.Name
+	fingerprint, err := s.config.Cipher.fingerprint(attemptsPurpose, typed.UserID, s.config.Host.Origin(), typed.Username, typed.Secret.Reveal())
+	if err != nil {
+		return "", filehost.E(filehost.Internal, "The sign-in could not be prepared.", err)
+	}
+	refused, err := s.wasRefused(ctx, typed.UserID, fingerprint)
+	switch {
+	case err != nil:
+		return "", err
+	case refused:
+		return "", filehost.Invalid("password", name+" did not accept this user name and password a short while ago, so they were not sent again. Enter others, or try again in half an hour.")
+	}
+	err = s.attempt(ctx, typed.UserID, func() (err error) {
+		account, err = s.config.Account(ctx, typed)
+		return err
+	})
+	if filehost.KindOf(err) == filehost.CredentialRejected {
+		s.noteRefused(ctx, typed.UserID, fingerprint)
+		return "", filehost.Invalid("password", name+" did not accept this user name and password.")
+	}
+	return account, err
 }
 
 // provenScheme returns how a password goes to the host from now on: as a bearer token where the host takes it so. There a

@@ -162,3 +162,88 @@ func TestWhoIsABotMustBeKnownBeforeAPasswordIsUsed(t *testing.T) {
 		requireKind(t, want, err)
 	}
 }
+
+func TestAPasswordThatTheHostHasRefusedIsNotSentTwiceInHalfAnHour(t *testing.T) {
+	w := newWorld(t)
+	var sent []string
+	host := w.account
+	w.account = func(c filehost.Credential) (string, error) {
+		sent = append(sent, c.UserID+" "+c.Username+" "+c.Secret.Reveal())
+		return host(c)
+	}
+	one, two := w.node(byPassword), w.node(byPassword)
+	connect := func(node *Store, user, name, password string) error {
+		return node.ConnectWithPassword(t.Context(), user, name, filehost.NewSecret(password))
+	}
+	requireKind(t, filehost.InvalidRequest, connect(one, ann, "alice", "canary-wrong"))
+	for _, node := range []*Store{one, two} {
+		err := connect(node, ann, "alice", "canary-wrong")
+		requireKind(t, filehost.InvalidRequest, err)
+		require.ErrorContains(t, err, "not sent again")
+		require.NotContains(t, err.Error(), "canary")
+	}
+	require.Equal(t, []string{ann + " alice canary-wrong"}, sent)
+	requireKind(t, filehost.InvalidRequest, connect(two, ann, "alicia", "canary-wrong"))
+	requireKind(t, filehost.InvalidRequest, connect(two, bob, "alice", "canary-wrong"))
+	require.Len(t, sent, 3, "by another name, or of another user, it may be right")
+	for _, key := range w.kv.Keys() {
+		value, err := w.kv.Get(t.Context(), key)
+		require.NoError(t, err)
+		require.NotContains(t, string(value), "canary")
+	}
+	require.NoError(t, connect(one, ann, "alice", "canary-app-password"))
+	requireKind(t, filehost.InvalidRequest, connect(one, ann, "alice", "canary-wrong"))
+	require.Len(t, sent, 4)
+	w.clock.Advance(failureTime)
+	requireKind(t, filehost.InvalidRequest, connect(one, ann, "alice", "canary-wrong"))
+	require.Len(t, sent, 5, "the host has forgotten it, too")
+}
+
+func TestAPasswordThatTheHostGaveNoJudgementOnIsSentAgain(t *testing.T) {
+	w := newWorld(t)
+	host := w.account
+	w.account = func(filehost.Credential) (string, error) {
+		return "", filehost.E(filehost.HostUnavailable, "down", nil)
+	}
+	node := w.node(byPassword)
+	requireKind(t, filehost.HostUnavailable, node.ConnectWithPassword(t.Context(), ann, "alice", filehost.NewSecret("canary-app-password")))
+	w.account = host
+	require.NoError(t, node.ConnectWithPassword(t.Context(), ann, "alice", filehost.NewSecret("canary-app-password")))
+}
+
+func TestATypedAppPasswordGoesAsTheHostHasProvedToTakeIt(t *testing.T) {
+	rejected := filehost.E(filehost.CredentialRejected, "no", nil)
+	for name, test := range map[string]struct {
+		kind  string
+		probe error
+		asked bool
+		want  filehost.Scheme
+	}{
+		"Nextcloud takes it as a bearer token":       {"nextcloud", nil, true, filehost.Bearer},
+		"Nextcloud does not: a user's own":           {"nextcloud", rejected, true, filehost.Basic},
+		"Nextcloud can't be asked just now":          {"nextcloud", errDatabase, true, filehost.Basic},
+		"another host, where a bearer token differs": {"owncloud", nil, false, filehost.Basic},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.host.Kind = test.kind
+			asked := false
+			node := w.node(byPassword, func(c *Config) {
+				c.Probe = func(_ context.Context, credential filehost.Credential) error {
+					asked = true
+					require.Equal(t, filehost.Bearer, credential.Scheme)
+					require.Equal(t, "alice-as-the-host-says", credential.Account)
+					return test.probe
+				}
+			})
+			require.NoError(t, node.ConnectWithPassword(t.Context(), ann, "alice", filehost.NewSecret("canary-app-password")))
+			require.Equal(t, test.asked, asked)
+			require.Equal(t, test.want, w.credential(node, ann).Scheme)
+			w.revoke = func(c filehost.Credential) error {
+				require.Equal(t, test.want, c.Scheme)
+				return nil
+			}
+			require.NoError(t, node.Disconnect(t.Context(), ann))
+		})
+	}
+}
