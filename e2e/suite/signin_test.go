@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -116,6 +117,32 @@ func TestSignIn(t *testing.T) {
 	must(t, err)
 	if connection.State != "connected" || connection.Account != "alice" || connection.Method != "oauth" || connection.Host.Kind != site.Host.Traits().Kind {
 		t.Errorf("the connection is %+v", connection)
+	}
+}
+
+// TestNoHeaderSaysWhereCodesGo begins a sign-in with the headers that proxies set.
+func TestNoHeaderSaysWhereCodesGo(t *testing.T) {
+	client := site.Plugin(newAccount(t))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, client.URL+"/connection", strings.NewReader("{}"))
+	must(t, err)
+	request.Host = "evil.example"
+	for name, value := range map[string]string{
+		"Content-Type": "application/json", "X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "ftp", "X-Forwarded-Prefix": "/evil",
+		"X-Original-Url": "/evil", "Forwarded": "host=evil.example", "Origin": "https://evil.example", "Referer": "https://evil.example/",
+	} {
+		request.Header.Set(name, value)
+	}
+	response, err := client.Send(request)
+	must(t, err)
+	defer func() { _ = response.Body.Close() }()
+	var begun struct {
+		AuthorizeURL string `json:"authorize_url"`
+	}
+	must(t, json.NewDecoder(response.Body).Decode(&begun))
+	parsed, err := url.Parse(begun.AuthorizeURL)
+	must(t, err)
+	if parsed.Query().Get("redirect_uri") != site.BaseURL()+"/connection/callback/default" || strings.Contains(begun.AuthorizeURL, "evil") {
+		t.Errorf("the authorize URL is %s", begun.AuthorizeURL)
 	}
 }
 

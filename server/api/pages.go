@@ -64,6 +64,9 @@ func (h *Handler) callback(r *request) (response, error) {
 	q, _ := url.ParseQuery(r.URL.RawQuery) // what can't be parsed has no valid state
 	service, err := r.service()
 	if err == nil {
+		err = onceAtMost(q, "state", "code", "iss", "error")
+	}
+	if err == nil {
 		var result filehost.CallbackResult
 		result, err = service.Callback(r.ctx, filehost.Callback{UserID: r.userID, HostID: r.variable("host"),
 			State: q.Get("state"), Code: q.Get("code"), Issuer: q.Get("iss"), Error: q.Get("error")})
@@ -77,6 +80,16 @@ func (h *Handler) callback(r *request) (response, error) {
 	described := h.describe(r, err)
 	h.log(r, described, err)
 	return h.seeOther("/connection/failed?" + url.Values{"reason": {described.Code}}.Encode()), nil
+}
+
+// onceAtMost refuses an answer that says something twice (RFC 6749 3.1): others may have read the other one.
+func onceAtMost(q url.Values, names ...string) error {
+	for _, name := range names {
+		if len(q[name]) > 1 {
+			return filehost.Invalid(name, "The answer of the sign-in server has “"+name+"” more than once. Begin again in Mattermost.")
+		}
+	}
+	return nil
 }
 
 func (r *request) wantsPage() bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }

@@ -209,6 +209,29 @@ func TestTheCallbackLeavesItsCodeBehind(t *testing.T) {
 	assert.Equal(t, "not_found", failureOf(t, w.call(t, bob, http.MethodGet, "/connection/callback/other?code=good&state=s", "")).Code)
 }
 
+func TestAnAnswerConnectsInTheQueryAndWithEachParameterOnceOnly(t *testing.T) {
+	for name, test := range map[string]struct {
+		method, target, body, contentType, want string
+	}{
+		"a form post":          {http.MethodPost, "", "code=good&state=s", "application/x-www-form-urlencoded", "method_not_allowed"},
+		"a post with a query":  {http.MethodPost, "?code=good&state=s", "", "application/x-www-form-urlencoded", "method_not_allowed"},
+		"JSON":                 {http.MethodPost, "", `{"code":"good","state":"s"}`, "application/json", "method_not_allowed"},
+		"a body with a GET":    {http.MethodGet, "", "code=good&state=s", "application/x-www-form-urlencoded", "invalid_request"},
+		"nothing but the path": {http.MethodGet, "", "", "", "invalid_request"}, // which is all that a browser sends of a fragment
+		"two codes":            {http.MethodGet, "?code=good&code=good&state=s", "", "", "invalid_request"},
+		"two states":           {http.MethodGet, "?code=good&state=s&state=s", "", "", "invalid_request"},
+		"two issuers":          {http.MethodGet, "?code=good&state=s&iss=a&iss=b", "", "", "invalid_request"},
+		"two errors":           {http.MethodGet, "?code=good&state=s&error=&error=access_denied", "", "", "invalid_request"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			recorder := w.call(t, bob, test.method, "/connection/callback/default"+test.target, test.body, "Content-Type", test.contentType)
+			assert.Equal(t, test.want, failureOf(t, recorder).Code)
+			assert.Empty(t, w.mattermost.Changed(), "nobody is told of a connection")
+		})
+	}
+}
+
 func assertPageHeader(t *testing.T, header http.Header) {
 	t.Helper()
 	assert.Equal(t, "no-referrer", header.Get("Referrer-Policy"))

@@ -2,9 +2,11 @@ package tokens
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"net/url"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -210,12 +212,11 @@ func TestAnEndpointThatTheMetadataNamesIsDialledByTheSameRules(t *testing.T) {
 		"token_endpoint":      "10.11.12.13",
 		"userinfo_endpoint":   "169.254.169.254",
 		"revocation_endpoint": "[fd00:ec2::254]",
+		"jwks_uri":            "[::ffff:127.0.0.2]",
 	} {
 		t.Run(endpoint, func(t *testing.T) {
 			w := newWorld(t)
-			w.publish("/.well-known/openid-configuration", endpoint, "http://"+address+"/")
-			w.server.answer["user_id"] = nil
-			w.account = func(filehost.Credential) (string, error) { return "", nil }
+			w.openID(endpoint, "http://"+address+"/")
 			client, err := outbound.New(outbound.Config{AllowHTTP: true, Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
 			require.NoError(t, err)
 			t.Cleanup(client.CloseIdleConnections)
@@ -230,8 +231,59 @@ func TestAnEndpointThatTheMetadataNamesIsDialledByTheSameRules(t *testing.T) {
 			}
 			var blocked interface{ BlockedAddress() netip.Addr }
 			require.ErrorAs(t, err, &blocked)
-			require.Equal(t, address, blocked.BlockedAddress().String())
+			require.Equal(t, netip.MustParseAddr(strings.Trim(address, "[]")).Unmap(), blocked.BlockedAddress())
 			require.Equal(t, filehost.Disconnected, w.state(node, ann))
 		})
 	}
+}
+
+func TestNoAnswerOfTheSignInServerSendsAnythingElsewhere(t *testing.T) {
+	for _, path := range []string{tokenPath, "/userinfo", "/keys", "/revoke", "/.well-known/openid-configuration"} {
+		for _, status := range []int{http.StatusFound, http.StatusTemporaryRedirect} {
+			t.Run(path+" "+strconv.Itoa(status), func(t *testing.T) {
+				elsewhere := 0
+				other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere++ }))
+				defer other.Close()
+				w := newWorld(t)
+				w.openID()
+				node := w.node(w.byIssuer)
+				state, code := w.begin(node, ann)
+				redirect := func(rw http.ResponseWriter, r *http.Request) {
+					if r.URL.Path == path {
+						http.Redirect(rw, r, other.URL+"/"+r.URL.RawQuery, status)
+						return
+					}
+					w.server.set(func(s *signInServer) { s.answerTo(rw, r) })
+				}
+				w.server.set(func(s *signInServer) { s.fault = redirect })
+				_, _ = node.Callback(t.Context(), callback(ann, state, code))
+				_ = node.CheckTokenEndpoint(t.Context())
+				require.NoError(t, node.Disconnect(t.Context(), ann))
+				require.Zero(t, elsewhere)
+				require.Contains(t, w.server.requests, methodOf(path)+" "+path)
+			})
+		}
+	}
+}
+
+// methodOf is how the plugin asks at a path.
+func methodOf(path string) string {
+	if path == tokenPath || path == "/revoke" {
+		return http.MethodPost
+	}
+	return http.MethodGet
+}
+
+func TestTheOnlyGrantsThatAreSentAreACodeAndARefreshToken(t *testing.T) {
+	w := newWorld(t)
+	w.openID()
+	node := w.node(w.byIssuer)
+	require.Equal(t, "code", w.query(node).Get("response_type"), "not the implicit grant")
+	w.connect(node, ann)
+	w.expire()
+	w.credential(node, ann)
+	before := len(w.server.requests)
+	require.NoError(t, node.ConnectWithPassword(t.Context(), bob, "bob", filehost.NewSecret("canary-app-password")))
+	require.Len(t, w.server.requests, before, "a password goes to the host alone")
+	require.Equal(t, []string{"authorization_code", "refresh_token"}, w.server.grants)
 }

@@ -38,6 +38,7 @@ type signInServer struct {
 	keys    http.HandlerFunc // of ID tokens; nil = there are none
 
 	tokenRequests int
+	grants        []string // types of each
 	requests      []string // method and path of each
 	revoked       []string
 	sent          []string // every token, code and secret that has passed
@@ -80,10 +81,13 @@ func (s *signInServer) serve(w http.ResponseWriter, r *http.Request) {
 		fault(w, r)
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.set(func(s *signInServer) { s.answerTo(w, r) })
+}
+
+// answerTo answers as the server does without a fault. The caller holds the lock.
+func (s *signInServer) answerTo(w http.ResponseWriter, r *http.Request) {
 	switch {
-	case isToken:
+	case r.URL.Path == tokenPath && r.Method == http.MethodPost:
 		s.serveToken(w, r)
 	case r.URL.Path == tokenPath:
 		w.WriteHeader(http.StatusMethodNotAllowed)
@@ -104,6 +108,7 @@ func (s *signInServer) serve(w http.ResponseWriter, r *http.Request) {
 
 func (s *signInServer) serveToken(w http.ResponseWriter, r *http.Request) {
 	_ = r.ParseForm()
+	s.grants = append(s.grants, r.PostForm.Get("grant_type"))
 	id, secret, inHeader := r.BasicAuth()
 	if s.secretInBody {
 		id, secret = r.PostForm.Get("client_id"), r.PostForm.Get("client_secret")
