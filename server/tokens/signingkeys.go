@@ -1,0 +1,222 @@
+package tokens
+
+import (
+	"context"
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+const (
+	signingKeyBits = 3072 // good beyond 2030 (NIST SP 800-57 part 1, 5.6.1)
+	// signingKeyTime is how long a key signs.
+	signingKeyTime = 30 * 24 * time.Hour
+	// publishedAhead is how long a key is published before it signs: longer than any relying party keeps a copy of the key
+	// set. For as long it stays published afterwards, longer than the last assertion is good for.
+	publishedAhead = 24 * time.Hour
+	// signingKeysRead is how long a node uses what it has read of the keys.
+	signingKeysRead = time.Minute
+	// signingKeysOutlast is how long it uses them while the store fails: keys stay good for longer after a rotation.
+	signingKeysOutlast = time.Hour
+	// signingKeysKept is how long the store keeps keys that no node replaces any more: of a relying party that is no longer
+	// configured, or encrypted with a key that is lost.
+	signingKeysKept = 3 * signingKeyTime
+	// keyWatch is how often a node looks whether the keys are due, and keyWatchRetry how soon after a failure.
+	keyWatch      = time.Hour
+	keyWatchRetry = time.Minute
+)
+
+// signingKey is a key pair, or of a key that signs no more the public half.
+type signingKey struct {
+	jose.JSONWebKey
+}
+
+// Format implements fmt.Formatter without the key.
+func (k signingKey) Format(out fmt.State, _ rune) { _, _ = fmt.Fprintf(out, "signingKey(%s)", k.KeyID) }
+
+// signingKeys are the keys of one relying party. All nodes share them in the store.
+type signingKeys struct {
+	Previous *signingKey `json:"previous,omitempty"` // its private half is gone
+	Current  signingKey  `json:"current"`            // signs since Since
+	Next     signingKey  `json:"next"`               // published since Since, too
+	Since    time.Time   `json:"since"`
+}
+
+// due tells whether the next key is to take over. A key that was not published for long enough never does.
+func (k signingKeys) due(now time.Time) bool {
+	age := now.Sub(k.Since)
+	return age >= signingKeyTime && age >= publishedAhead
+}
+
+// published is the key set for everybody (RFC 7517 5): public halves only.
+func (k signingKeys) published(now time.Time) jose.JSONWebKeySet {
+	set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{k.Current.Public(), k.Next.Public()}}
+	if k.Previous != nil && now.Sub(k.Since) < publishedAhead {
+		set.Keys = append(set.Keys, k.Previous.Public())
+	}
+	return set
+}
+
+// rotated are the keys after a rotation that makes fresh the next one.
+func (k signingKeys) rotated(fresh signingKey, now time.Time) signingKeys {
+	previous := signingKey{k.Current.Public()}
+	return signingKeys{Previous: &previous, Current: k.Next, Next: fresh, Since: now.UTC()}
+}
+
+// newSigningKey makes a key that is named by its thumbprint (RFC 7638).
+func newSigningKey() (signingKey, error) {
+	private, err := rsa.GenerateKey(rand.Reader, signingKeyBits)
+	if err != nil {
+		return signingKey{}, err
+	}
+	key := jose.JSONWebKey{Key: private, Algorithm: string(jose.RS256), Use: "sig"}
+	thumbprint, err := key.Thumbprint(crypto.SHA256)
+	key.KeyID = base64.RawURLEncoding.EncodeToString(thumbprint)
+	return signingKey{key}, err
+}
+
+// keyring is a node's view of the signing keys of its relying party: one sign-in server of one host. No other party's
+// assertions are signed with them, so that none that is sent to one of them is good at another.
+type keyring struct {
+	store    *Store
+	generate func() (signingKey, error)
+
+	mu     sync.Mutex
+	last   *signingKeys
+	readAt time.Time
+}
+
+const signingKeysLost = "The keys that the plugin signs with can't be read, since its encryption key has changed. Ask your admin to restore it."
+
+var errNoSigningKeys = errors.New("there are no signing keys yet")
+
+func (r *keyring) key() string  { return r.store.key("sign_", r.store.provider.binding) }
+func (r *keyring) place() place { return r.store.place(signingPurpose, r.store.provider.binding) }
+
+// current returns the keys to sign with. It makes them when there are none yet.
+func (r *keyring) current(ctx context.Context) (signingKeys, error) {
+	keys, err := r.read(ctx)
+	if errors.Is(err, errNoSigningKeys) {
+		return r.renew(ctx)
+	}
+	return keys, err
+}
+
+// read returns the keys as they were at most a minute ago, or while the store fails an hour, without changing anything.
+func (r *keyring) read(ctx context.Context) (signingKeys, error) {
+	r.mu.Lock()
+	last, age := r.last, r.store.config.Clock.Since(r.readAt)
+	r.mu.Unlock()
+	if last != nil && age < signingKeysRead {
+		return *last, nil
+	}
+	keys, raw, err := r.load(ctx)
+	if err != nil && raw == nil && !errors.Is(err, errNoSigningKeys) && last != nil && age < signingKeysOutlast {
+		return *last, nil
+	}
+	return keys, err
+}
+
+// load reads the keys from the store, with the bytes that a compare-and-set needs.
+func (r *keyring) load(ctx context.Context) (keys signingKeys, raw []byte, err error) {
+	raw, err = r.store.config.KV.Get(ctx, r.key())
+	switch {
+	case err != nil:
+		return signingKeys{}, nil, storeFailed(err)
+	case raw == nil:
+		return signingKeys{}, nil, errNoSigningKeys
+	}
+	if err := r.store.config.Cipher.decryptJSON(r.place(), raw, &keys); err != nil {
+		return signingKeys{}, raw, filehost.E(filehost.NotConfigured, signingKeysLost, err)
+	}
+	r.remember(keys)
+	return keys, raw, nil
+}
+
+func (r *keyring) remember(keys signingKeys) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last, r.readAt = &keys, r.store.config.Clock.Now()
+}
+
+// renew makes the keys when there are none, and rotates them when they are due: of nodes that do so at once one does, and
+// all get the same.
+func (r *keyring) renew(ctx context.Context) (keys signingKeys, err error) {
+	var fresh []signingKey // made once, however often the compare-and-set is lost
+	err = r.store.contest(ctx, func() (bool, error) {
+		read, raw, err := r.load(ctx)
+		now := r.store.config.Clock.Now()
+		missing := errors.Is(err, errNoSigningKeys)
+		if err != nil && !missing || err == nil && !read.due(now) {
+			keys = read
+			return true, err
+		}
+		for len(fresh) == 0 || missing && len(fresh) == 1 {
+			key, err := r.generate()
+			if err != nil {
+				return false, filehost.E(filehost.Internal, "A signing key could not be made.", err)
+			}
+			fresh = append(fresh, key)
+		}
+		if missing {
+			keys = signingKeys{Current: fresh[0], Next: fresh[1], Since: now.UTC()}
+		} else {
+			keys = read.rotated(fresh[0], now)
+		}
+		return r.put(ctx, raw, keys)
+	})
+	return keys, err
+}
+
+func (r *keyring) put(ctx context.Context, read []byte, keys signingKeys) (bool, error) {
+	value, err := r.store.config.Cipher.encryptJSON(r.place(), keys)
+	if err != nil {
+		return false, filehost.E(filehost.Internal, "The signing keys could not be encrypted.", err)
+	}
+	won, err := r.store.config.KV.CompareAndSet(ctx, r.key(), read, value, signingKeysKept)
+	if err != nil {
+		return false, storeFailed(err)
+	}
+	if won {
+		r.remember(keys)
+	}
+	return won, nil
+}
+
+// KeepSigningKeys makes the keys that the plugin signs with, and rotates them when they are due, until ctx ends. It
+// returns at once where nothing is signed.
+func (s *Store) KeepSigningKeys(ctx context.Context) {
+	for s.keyring != nil && ctx.Err() == nil {
+		wait := keyWatch
+		if err := filehost.Recovered(func() error { _, err := s.keyring.renew(ctx); return err }); err != nil && ctx.Err() == nil {
+			s.config.Log.Error("The signing keys could not be made or rotated.", "host", s.config.Host.ID, "error", err.Error())
+			wait = keyWatchRetry
+		}
+		_ = s.pause(ctx, wait)
+	}
+}
+
+// JWKS implements filehost.Issuer.
+func (s *Store) JWKS(ctx context.Context) ([]byte, error) {
+	if s.keyring == nil {
+		return nil, filehost.E(filehost.NotFound, "The plugin signs nothing under its settings.", nil)
+	}
+	keys, err := s.keyring.read(ctx)
+	if errors.Is(err, errNoSigningKeys) {
+		return nil, filehost.E(filehost.NotFound, "The plugin has no signing keys yet. Try again in a minute.", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(keys.published(s.config.Clock.Now()))
+}
