@@ -190,6 +190,7 @@ func (p *Plugin) newRuntime(loaded source) (*runtime, error) {
 	}
 	go monitor.Watch(ctx, service.Probes(kv, store.CheckTokenEndpoint, store.KeyNote), checkInterval)
 	p.inBackground(func() { store.WatchLoginFlows(ctx) })
+	p.inBackground(func() { store.KeepSigningKeys(ctx) })
 	p.inBackground(func() { store.Reencrypt(ctx) })
 	return &runtime{Runtime: api.Runtime{Service: service, Monitor: monitor}, source: loaded, key: keys.Current.Secret, cancel: cancel}, nil
 }
@@ -217,6 +218,10 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, ciph
 		OAuth:       newOAuth(c.OAuth),
 		RedirectURI: redirectURI(c),
 		AllowHTTP:   c.AllowHTTP,
+		Issuer:      issuerURL(c),
+		Subject:     tokens.Subject{Claim: tokens.SubjectClaim(c.Automatic.Subject.Claim), Service: c.Automatic.Subject.Service},
+		Audience:    c.Automatic.Subject.Audience,
+		Exchange:    newExchange(c.Automatic.Exchange),
 		KV:          kv,
 		Cipher:      cipher,
 		Client:      signInClient,
@@ -245,6 +250,7 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, ciph
 		NoReturn:    c.SiteURL == nil,
 		Tokens:      store,
 		Connections: store,
+		Issuer:      store,
 		Remote:      host,
 		Mattermost:  server,
 		Audit:       mattermost.NewAudit(p.server.Load()),
@@ -256,6 +262,19 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, ciph
 		Copies:      p.copies,
 		Listings:    p.listings,
 	}), store, nil
+}
+
+// issuerURL is whom the tokens that the plugin signs are from; "" when Mattermost has no address.
+func issuerURL(c config.Config) string {
+	if c.SiteURL == nil {
+		return ""
+	}
+	return api.IssuerURL(c.SiteURL.String())
+}
+
+func newExchange(exchange config.Exchange) tokens.Exchange {
+	return tokens.Exchange{Subject: tokens.SubjectToken(exchange.Subject), ActorToken: exchange.ActorToken, ConnectorID: exchange.ConnectorID,
+		Audience: exchange.Audience, Resource: exchange.Resource}
 }
 
 // redirectURI is where the host's sign-in comes back to; "" when Mattermost has no address.

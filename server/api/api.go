@@ -83,6 +83,8 @@ var routes = []route{
 	{method: http.MethodPost, path: "/api/attach", limit: transferLimit, use: (*Handler).attach},
 	{method: http.MethodGet, path: "/api/health", public: true, limit: within(quick), use: (*Handler).health},
 	{method: http.MethodGet, path: "/api/openapi.yaml", public: true, limit: within(quick), use: (*Handler).openAPI},
+	{method: http.MethodGet, path: "/api/jwks.json", public: true, limit: within(quick), use: (*Handler).jwks},
+	{method: http.MethodGet, path: "/api/.well-known/openid-configuration", public: true, limit: within(quick), use: (*Handler).discovery},
 	{method: http.MethodGet, path: "/api/connection", limit: within(quick), use: (*Handler).connection},
 	{method: http.MethodPost, path: "/api/connection", limit: within(signIn), use: (*Handler).connect},
 	{method: http.MethodDelete, path: "/api/connection", limit: within(signIn), use: (*Handler).disconnect},

@@ -14,6 +14,15 @@ const (
 	LabelOAuthIssuer      = "OAuth issuer"
 	LabelOAuthAuthorize   = "OAuth authorize URL"
 	LabelOAuthTokenURL    = "OAuth token URL"
+	LabelOAuthScopes      = "OAuth scopes"
+	LabelSignIn           = "Sign-in method"
+	LabelSubjectClaim     = "Users are named by"
+	LabelAssertion        = "Audience of assertions"
+	LabelExchangeSubject  = "Token exchange sends"
+	LabelActorToken       = "Actor token"
+	LabelConnectorID      = "Connector id"
+	LabelExchangeAudience = "Audience of the token"
+	LabelExchangeResource = "Resource of the token"
 	LabelEncryptionKey    = "Encryption key"
 	LabelPreviousKey      = "Previous encryption key"
 	LabelProxyURL         = "Proxy"
@@ -34,24 +43,24 @@ var Labels = map[string]string{
 	"ProxyURL":              LabelProxyURL,
 	"ProxyExcept":           LabelProxyExcept,
 	"ProxyCredentials":      LabelProxyCredentials,
-	"SignIn":                "Sign-in method",
+	"SignIn":                LabelSignIn,
 	"OAuthClientID":         LabelOAuthClientID,
 	"OAuthClientSecret":     LabelOAuthSecret,
 	"OAuthIssuer":           LabelOAuthIssuer,
 	"OAuthAuthorizeURL":     LabelOAuthAuthorize,
 	"OAuthTokenURL":         LabelOAuthTokenURL,
 	"OAuthRevocationURL":    "OAuth revocation URL",
-	"OAuthScopes":           "OAuth scopes",
+	"OAuthScopes":           LabelOAuthScopes,
 	"SignInFallbacks":       "Other sign-in methods",
 	"AutomaticFor":          "May connect without signing in",
-	"SubjectClaim":          "Users are named by",
+	"SubjectClaim":          LabelSubjectClaim,
 	"SubjectService":        "Single sign-on that vouches for users",
-	"AssertionAudience":     "Audience of assertions",
-	"ExchangeSubject":       "Token exchange sends",
-	"ExchangeActorToken":    "Actor token",
-	"ExchangeConnectorID":   "Connector id",
-	"ExchangeAudience":      "Audience of the token",
-	"ExchangeResource":      "Resource of the token",
+	"AssertionAudience":     LabelAssertion,
+	"ExchangeSubject":       LabelExchangeSubject,
+	"ExchangeActorToken":    LabelActorToken,
+	"ExchangeConnectorID":   LabelConnectorID,
+	"ExchangeAudience":      LabelExchangeAudience,
+	"ExchangeResource":      LabelExchangeResource,
 	"ServiceAccountUser":    "Service account",
 	"ServiceAccountSecret":  "Secret of the service account",
 	"ServiceAccountWrites":  "Service account may write",

@@ -123,6 +123,13 @@ type Connections interface {
 	Disconnect(ctx context.Context, userID string) error
 }
 
+// Issuer is the plugin as one who vouches for Mattermost's users to a sign-in server.
+type Issuer interface {
+	// JWKS returns the public keys that check what the plugin signs (RFC 7517 5), as JSON. They are good for an hour. It
+	// changes nothing, and fails with NotFound where nothing is signed.
+	JWKS(ctx context.Context) ([]byte, error)
+}
+
 // Remote is the client of the file host. Every method may fail with CredentialRejected, Forbidden, NotFound, Conflict
 // (locked, or still being processed), Unsupported, RateLimited, HostUnavailable, Maintenance or Timeout, and with
 // NotConnected when the credential names no account where the host needs one.

@@ -22,6 +22,7 @@ type Config struct {
 	NoReturn    bool     // Mattermost has no Site URL that a sign-in could come back to
 	Tokens      Tokens
 	Connections Connections
+	Issuer      Issuer
 	Remote      Remote
 	Mattermost  Mattermost
 	Audit       Audit

@@ -119,7 +119,7 @@ func (s *Store) assert(ctx context.Context, who filehost.Identity, at endpoints,
 	claims := assertionClaims{Claims: jwt.Claims{
 		Issuer:    s.config.Issuer,
 		Subject:   subject,
-		Audience:  jwt.Audience{cmp.Or(s.config.AssertionAudience, at.Issuer, at.Token)}, // one: Keycloak takes no more
+		Audience:  jwt.Audience{cmp.Or(s.config.Audience, at.Issuer, at.Token)}, // one: Keycloak takes no more
 		IssuedAt:  jwt.NewNumericDate(issued),
 		NotBefore: jwt.NewNumericDate(issued),
 		Expiry:    jwt.NewNumericDate(issued.Add(assertionLife)),

@@ -29,6 +29,10 @@ type automatic interface {
 // newAutomatic makes the method that the admin prefers. It calls no one.
 func newAutomatic(s *Store) (automatic, error) {
 	switch s.config.Methods[0] {
+	case filehost.MethodJWTBearer:
+		return jwtBearer{s}, nil
+	case filehost.MethodTokenExchange:
+		return tokenExchange{s}, nil
 	}
 	return nil, filehost.E(filehost.NotConfigured, "There is no such sign-in method.", nil)
 }

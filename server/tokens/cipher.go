@@ -129,6 +129,7 @@ const (
 	flowEndPurpose    purpose = "login flow's end"
 	urlPurpose        purpose = "url"
 	formerKeysPurpose purpose = "former keys"
+	signingPurpose    purpose = "signing keys"
 )
 
 // place is where a value belongs. It decrypts at no other.

@@ -19,6 +19,30 @@ type exchanges struct {
 	answered bool    // once at least, in the way of a token endpoint (RFC 6749 5)
 	refused  finding // the plugin's client was; none once an exchange has succeeded
 	odd      finding // anything else that says something of the endpoint; none once it has answered as one
+
+	// Of grants that the plugin makes itself.
+	declined finding  // the settings are why; none once one has succeeded
+	refusals refusals // the users are
+	accepted bool     // a user had a token, once at least
+}
+
+// refusals are of users whom a method refused that needs no act of theirs, one after another, with no success in between.
+type refusals struct {
+	code   string // of the sign-in server, the latest; "" = the host has refused the token
+	userID string // the latest's
+	others bool   // there was another before, or nobody has had a token yet
+	at     time.Time
+}
+
+// counts tells whether they may say more than that one user has no access.
+func (r refusals) counts() bool { return r.others }
+
+// story is what an admin is told by them, in short.
+func (r refusals) story() string {
+	if !r.counts() {
+		return ""
+	}
+	return "refused " + r.code
 }
 
 // weight is how much a failure says of the endpoint. A refresh token was given to the plugin by the endpoint itself. A
@@ -85,9 +109,9 @@ func (s *Store) noteExchange(failed *tokenError, codeOf string) weight {
 	}
 	e := &s.exchanges
 	e.mu.Lock()
-	before, told := e.refused.counts(), e.refused.story()+e.odd.story()
+	before, told := e.refused.counts(), e.story()
 	s.addExchange(failed, codeOf)
-	refused, tells := e.refused, e.refused.story()+e.odd.story()
+	refused, tells := e.refused, e.story()
 	e.mu.Unlock()
 	if refused.counts() && !before {
 		s.config.Log.Error(clientRefusedMessage, "host", s.config.Host.ID, "code", refused.failed.Code)
@@ -96,6 +120,44 @@ func (s *Store) noteExchange(failed *tokenError, codeOf string) weight {
 		s.config.Changed()
 	}
 	return refused.weight
+}
+
+// story is what an admin is told by all that is known, in short. The caller holds the lock.
+func (e *exchanges) story() string {
+	return e.refused.story() + e.odd.story() + e.declined.story() + e.refusals.story()
+}
+
+// note changes what is known of grants that the plugin makes itself, and asks for a health check when that tells another
+// story now.
+func (s *Store) note(change func(*exchanges)) {
+	e := &s.exchanges
+	e.mu.Lock()
+	told := e.story()
+	e.answered = true
+	change(e)
+	tells := e.story()
+	e.mu.Unlock()
+	if tells != told {
+		s.config.Changed()
+	}
+}
+
+// noteDeclined takes down a refusal that the settings are to blame for.
+func (s *Store) noteDeclined(failed *tokenError) {
+	s.note(func(e *exchanges) { e.declined.add(failed, "", s.config.Clock.Now()) })
+}
+
+// noteRefusal takes down that a user was refused; code is as in refusals.
+func (s *Store) noteRefusal(code, userID string) {
+	s.note(func(e *exchanges) {
+		another := !e.accepted || e.refusals.userID != "" && e.refusals.userID != userID
+		e.refusals = refusals{code: code, userID: userID, others: e.refusals.others || another, at: s.config.Clock.Now()}
+	})
+}
+
+// noteAccepted takes down that a user has a token that the host accepts.
+func (s *Store) noteAccepted() {
+	s.note(func(e *exchanges) { e.declined, e.refusals, e.accepted = finding{}, refusals{}, true })
 }
 
 // addExchange sorts an outcome. The caller holds the lock.
@@ -127,9 +189,12 @@ func (s *Store) declined(failed *tokenError) bool {
 // known until an exchange succeeds, and the others may follow from it.
 func (s *Store) refusedRemedy() error {
 	s.exchanges.mu.Lock()
-	refused := s.exchanges.refused
+	refused, declined := s.exchanges.refused, s.exchanges.declined
 	s.exchanges.mu.Unlock()
-	if !refused.counts() {
+	switch {
+	case declined.failed != nil:
+		return s.declinedRemedy(declined.failed)
+	case !refused.counts():
 		return nil
 	}
 	return filehost.E(filehost.NotConfigured, fmt.Sprintf(
@@ -141,7 +206,7 @@ func (s *Store) refusedRemedy() error {
 // still worth telling. It is for as long as a refusal is heeded, and for one user's code a warning at most.
 func (s *Store) exchangeRemedy(name, setting string) error {
 	s.exchanges.mu.Lock()
-	odd, refused := s.exchanges.odd, s.exchanges.refused
+	odd, refused, refusals := s.exchanges.odd, s.exchanges.refused, s.exchanges.refusals
 	s.exchanges.mu.Unlock()
 	recent := func(f finding) bool { return f.failed != nil && s.config.Clock.Since(f.at) < restTime }
 	switch {
@@ -152,7 +217,7 @@ func (s *Store) exchangeRemedy(name, setting string) error {
 			"%s refused the plugin's client at one user's sign-in (%s): if others fail as well, enter “%s” and “%s” of its registration in the plugin's settings; if not, the user's browser has brought a code that was given to another client.",
 			name, refused.failed.Code, filehost.LabelOAuthClientID, filehost.LabelOAuthSecret)}
 	}
-	return nil
+	return s.refusalsRemedy(name, refusals)
 }
 
 func (f finding) remedy(name, setting string) error {

@@ -25,6 +25,7 @@ var longLivedConnection = longLived{"conn_", connectionPurpose, settledRecord}
 var longLivedPurposes = []longLived{
 	longLivedConnection,
 	{"used_", lastUsePurpose, nil},
+	{"sign_", signingPurpose, nil}, // whose: the sign-in server that they are for. What no node rotates any more then stays
 }
 
 func isLongLived(p purpose) bool {

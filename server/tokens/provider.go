@@ -117,8 +117,9 @@ func newProvider(config Config) (*provider, error) {
 		kind: config.Host.Kind, profile: standard, OAuth: config.OAuth, rule: urlRule{config.AllowHTTP},
 		people: slices.Contains(config.Methods, filehost.MethodOAuth),
 	}
-	// An issuer is a sign-in server of its own, beside the host.
-	if known, ok := profiles[config.Host.Kind]; ok && config.OAuth.Issuer == "" {
+	// An issuer is a sign-in server of its own, beside the host. So is one that trusts the plugin: no host does.
+	trusts := needsSignInServer(config.Methods[0]) && config.Methods[0].Automatic()
+	if known, ok := profiles[config.Host.Kind]; ok && config.OAuth.Issuer == "" && !trusts {
 		p.profile = known
 	}
 	p.fixed = endpoints{

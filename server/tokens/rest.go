@@ -22,6 +22,8 @@ type rest struct {
 	mu    sync.Mutex
 	all   respite
 	codes respite // from codes only: the grants of who is connected may be good all the same
+	// vouched is from grants that the plugin makes itself: people may be able to sign in all the same.
+	vouched respite
 }
 
 type respite struct {

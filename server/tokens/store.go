@@ -38,6 +38,12 @@ type Config struct {
 	RedirectURI string            // MethodOAuth only: the callback route of this host
 	AllowHTTP   bool              // the admin lets plain http through
 
+	// Of the methods that vouch for users.
+	Issuer   string  // names the plugin to who trusts its keys: the address of its API
+	Subject  Subject // as whom users are named
+	Audience string  // of assertions; "" = the issuer of the sign-in server, or else its token endpoint
+	Exchange Exchange
+
 	KV     filehost.KV
 	Cipher *Cipher
 	Client *http.Client // filters addresses; must follow no redirect
@@ -71,11 +77,17 @@ type Config struct {
 	Changed func()
 }
 
+// signs tells whether the plugin vouches for users with keys of its own.
+func (c Config) signs() bool {
+	return c.Methods[0] == filehost.MethodJWTBearer || c.Methods[0] == filehost.MethodTokenExchange && c.Exchange.Subject.signed()
+}
+
 // Store implements filehost.Tokens and filehost.Connections for one host. It is safe for concurrent use.
 type Store struct {
 	config    Config
 	provider  *provider // nil where no method needs a sign-in server
 	automatic automatic // nil where the first method is interactive
+	keyring   *keyring  // nil where the plugin signs nothing
 	flights   singleflight.Group
 	losses    singleflight.Group
 	used      lastUses
@@ -117,6 +129,9 @@ func New(config Config) (*Store, error) {
 			return nil, err
 		}
 		store.provider = provider
+	}
+	if config.signs() {
+		store.keyring = &keyring{store: store, generate: newSigningKey}
 	}
 	if config.Methods[0].Automatic() {
 		method, err := newAutomatic(store)

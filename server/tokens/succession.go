@@ -213,6 +213,10 @@ func (q *succession) drop(ctx context.Context, at endpoints, held entry, answer 
 }
 
 func (s *Store) refreshFailed(err error) error {
+	var known *filehost.Error
+	if errors.As(err, &known) {
+		return err
+	}
 	if clientRefused(err) {
 		return filehost.E(filehost.NotConfigured, clientRefusedMessage, err)
 	}

@@ -45,8 +45,7 @@ var _ automatic = tokenExchange{}
 
 // issue implements automatic.
 func (m tokenExchange) issue(ctx context.Context, who filehost.Identity) (issued, error) {
-	answer, err := m.vouchedToken(ctx, who, func(at endpoints) (url.Values, error) { return m.request(ctx, who, at) })
-	return answer, err
+	return m.vouchedToken(ctx, who, func(at endpoints) (url.Values, error) { return m.request(ctx, who, at) })
 }
 
 // request are the parameters of RFC 8693 2.1, but for scope.
@@ -91,11 +90,11 @@ func (m tokenExchange) request(ctx context.Context, who filehost.Identity, at en
 	return form, nil
 }
 
-// checkExchanged tells what is wrong with an answer to an exchange (RFC 8693 2.2.1): what was asked for is an access token
-// that is used as a bearer token.
-func checkExchanged(answer issued) error {
-	if answer.IssuedTokenType != typeAccessToken {
-		return fmt.Errorf("%w: it does not say that it holds an access token", errUnreadable)
+// checkExchanged tells what is wrong with an answer to an exchange (RFC 8693 2.2.1): it must say that it holds what was
+// asked for, an access token to be used as a bearer token. nil = nothing.
+func checkExchanged(answer issued) *tokenError {
+	if answer.IssuedType != typeAccessToken || answer.TokenType == "" {
+		return &tokenError{Err: fmt.Errorf("%w: it does not say that it holds an access token", errUnreadable)}
 	}
 	return nil
 }

@@ -24,9 +24,11 @@ const expiryMargin = 45 * time.Second
 // maxAccountBytes is the longest account that is kept. A longer one counts as not said.
 const maxAccountBytes = 1024
 
-// tokenErrorCodes are the codes of RFC 6749 5.2. Only these are repeated: a server may put anything into its answer.
+// tokenErrorCodes are the codes of RFC 6749 5.2, and what else servers answer to a token exchange: RFC 8693 2.2.2, Dex and
+// Zitadel. Only these are repeated: a server may put anything into its answer.
 var tokenErrorCodes = []string{
 	"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
+	"invalid_target", "access_denied", "request_not_supported",
 }
 
 // tokenError is a failed call of the token endpoint. It holds nothing of the request, and of the answer only the status
@@ -35,6 +37,9 @@ type tokenError struct {
 	Status int    // 0 = no answer
 	Code   string // one of tokenErrorCodes, in an answer of 400 or 401; or ""
 	Err    error  // why there is no answer, or none that can be read
+
+	denied     bool // an answer of 403 with one of tokenErrorCodes, which is how Zitadel says access_denied
+	aboutActor bool // it blames the actor_token by that name (RFC 8693 2.1)
 }
 
 // Error implements error.
@@ -70,6 +75,8 @@ type issued struct {
 	Account      string          // "" = the answer names no user
 	Scope        []string        // nil = the answer names no scope
 	IDToken      filehost.Secret // as it came (OpenID Connect Core 3.1.3.3); empty = there is none
+	TokenType    string          // as it came (RFC 6749 7.1)
+	IssuedType   string          // of the access token, in answers to a token exchange (RFC 8693 2.2.1)
 }
 
 // redeem exchanges a code (RFC 6749 4.1.3, RFC 7636 4.5). It makes one request.
@@ -91,25 +98,32 @@ func (s *Store) askTokens(ctx context.Context, codeOf string, call func(context.
 	if err := s.resting(codeOf); err != nil {
 		return issued{}, err
 	}
-	ctx, cancel := s.withTimeout(ctx, exchangeLimit)
-	defer cancel()
-	token, err := call(context.WithValue(ctx, oauth2.HTTPClient, s.config.Client))
-	var failed *tokenError
-	switch {
-	case err != nil:
-		failed = tokenCallFailed(ctx, err)
-	case !strings.EqualFold(token.Type(), string(filehost.Bearer)) || !sendable(token.AccessToken):
-		failed = &tokenError{Err: fmt.Errorf("%w: the token is not one that can be used as a bearer token", errUnreadable)}
-	}
+	answer, failed := s.callTokenEndpoint(ctx, call)
 	s.restAfter(failed, s.noteExchange(failed, codeOf))
 	if failed != nil {
 		return issued{}, failed
+	}
+	return answer, nil
+}
+
+// callTokenEndpoint makes a call within its time and reads the answer.
+func (s *Store) callTokenEndpoint(ctx context.Context, call func(context.Context) (*oauth2.Token, error)) (issued, *tokenError) {
+	ctx, cancel := s.withTimeout(ctx, exchangeLimit)
+	defer cancel()
+	token, err := call(context.WithValue(ctx, oauth2.HTTPClient, s.config.Client))
+	switch {
+	case err != nil:
+		return issued{}, tokenCallFailed(ctx, err)
+	case !strings.EqualFold(token.Type(), string(filehost.Bearer)) || !sendable(token.AccessToken):
+		return issued{}, &tokenError{Err: fmt.Errorf("%w: the token is not one that can be used as a bearer token", errUnreadable)}
 	}
 	result := issued{
 		AccessToken:  filehost.NewSecret(token.AccessToken),
 		RefreshToken: filehost.NewSecret(token.RefreshToken),
 		UsableUntil:  usableUntil(s.config.Clock.Now(), lifetime(token)),
+		TokenType:    token.TokenType,
 	}
+	result.IssuedType, _ = token.Extra("issued_token_type").(string)
 	if account, _ := token.Extra("user_id").(string); len(account) <= maxAccountBytes {
 		result.Account = account
 	}
@@ -131,9 +145,12 @@ func tokenCallFailed(ctx context.Context, err error) *tokenError {
 		failed := &tokenError{Status: answer.Response.StatusCode}
 		// What any other status says comes from an outage, a throttle or a proxy, and is no judgement (RFC 6749 5.2).
 		judged := failed.Status == http.StatusBadRequest || failed.Status == http.StatusUnauthorized
-		if judged && slices.Contains(tokenErrorCodes, answer.ErrorCode) {
+		known := slices.Contains(tokenErrorCodes, answer.ErrorCode)
+		if judged && known {
 			failed.Code = answer.ErrorCode
 		}
+		failed.denied = failed.Status == http.StatusForbidden && known
+		failed.aboutActor = strings.Contains(answer.ErrorDescription, "actor_token")
 		return failed
 	case errors.As(err, &transport):
 		return &tokenError{Err: callFailed(ctx, err)}
@@ -184,8 +201,10 @@ func quotes(err error) bool {
 // lifetime is expires_in; 0 when the server doesn't say.
 func lifetime(token *oauth2.Token) time.Duration {
 	seconds := token.ExpiresIn
-	if seconds == 0 { // an answer that is not JSON
+	if seconds == 0 {
 		switch given := token.Extra("expires_in").(type) {
+		case float64: // which the library does not always hand on
+			seconds = int64(max(0, min(given, 1<<31)))
 		case int64:
 			seconds = given
 		case string:

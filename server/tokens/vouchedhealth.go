@@ -1,0 +1,55 @@
+package tokens
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// errRefusals means that a method that needs no act of the users has refused several of them.
+var errRefusals = errors.New("users are refused one after another")
+
+// declinedRemedy is the error of a health check for settings under which the sign-in server gives nobody a token by a
+// grant that the plugin makes itself. It names the setting that the error code is about.
+func (s *Store) declinedRemedy(failed *tokenError) error {
+	tell := func(what string) error {
+		return filehost.E(filehost.NotConfigured, fmt.Sprintf(
+			"the sign-in server (%s) declined the last request for a user's token (%s): %s It is tried again after five minutes, or at once with new settings.",
+			s.provider.server, failed.Code, what), failed)
+	}
+	switch {
+	case failed.aboutActor:
+		return tell("enter a token that is valid there, of an account that may act for others, as “" + filehost.LabelActorToken + "”.")
+	case failed.Code == "invalid_scope":
+		return tell("correct “" + filehost.LabelOAuthScopes + "”, or allow the plugin's client there to have them.")
+	case failed.Code == "invalid_target":
+		return tell("correct “" + filehost.LabelExchangeAudience + "” and “" + filehost.LabelExchangeResource + "”, or allow the plugin's client there to ask for them.")
+	case failed.Code == "request_not_supported":
+		return tell("choose another “" + filehost.LabelExchangeSubject + "”: Dex wants an ID token.")
+	}
+	return tell("allow the plugin's client there the grant that “" + filehost.LabelSignIn + "” needs, or choose another method.")
+}
+
+// refusalsRemedy is the error of a health check for users who were refused, several in a row or the first ones; nil = there
+// are none. They may all be without an account there; but so it also looks when the sign-in server trusts the plugin not
+// at all, or the host the tokens.
+func (s *Store) refusalsRemedy(name string, refused refusals) error {
+	if !refused.counts() || s.config.Clock.Since(refused.at) >= refusalTime {
+		return nil
+	}
+	if refused.code == "" {
+		return &filehost.Degraded{Err: errRefusals, Remedy: fmt.Sprintf(
+			"%s refused the last users' tokens, which %s gives: let it accept them (whom they are for is set by “%s” or “%s”), or make accounts for these users there.",
+			s.config.Host.Name, name, filehost.LabelExchangeAudience, filehost.LabelOAuthScopes)}
+	}
+	check := fmt.Sprintf("that it knows the plugin as the issuer %s, with the keys at %s/jwks.json, that “%s” is right, ", s.config.Issuer, s.config.Issuer, filehost.LabelAssertion)
+	switch {
+	case s.keyring == nil:
+		check = fmt.Sprintf("that the account of “%s” may act for these users, ", filehost.LabelActorToken)
+	case s.config.Methods[0] == filehost.MethodTokenExchange:
+		check += fmt.Sprintf("and “%s” as well, ", filehost.LabelConnectorID)
+	}
+	return &filehost.Degraded{Err: errRefusals, Remedy: fmt.Sprintf(
+		"%s refused the last users (%s): check %sand that “%s” names them as they are known or linked there.", name, refused.code, check, filehost.LabelSubjectClaim)}
+}
