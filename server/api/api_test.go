@@ -63,7 +63,7 @@ func newWorld(t *testing.T) *world {
 			Host:     host,
 			Methods:  []filehost.Method{filehost.MethodOAuth},
 			Settings: filehost.Settings{MaxCopyBytes: 1 << 20, MaxFiles: 10, CopiesPerNode: 2, CopiesPerUser: 1},
-			Tokens:   w.tokens, Connections: w.tokens, Remote: w.remote, Mattermost: w.mattermost, Audit: &filehosttest.Audit{}, Sealer: filehosttest.Sealer{},
+			Tokens:   w.tokens, Connections: w.tokens, Issuer: w.tokens, Remote: w.remote, Mattermost: w.mattermost, Audit: &filehosttest.Audit{}, Sealer: filehosttest.Sealer{},
 			Reminders: filehost.NewReminders(filehost.RemindersConfig{Host: host, Users: w.mattermost.User, Bot: &w.bot, KV: kv, Clock: clock, Log: slog.New(slog.DiscardHandler)}),
 			KV:        kv, Clock: clock, Claims: filehost.NewClaims(filehosttest.Process{Name: "run"}),
 			Copies: filehost.NewPlaces("copies"), Listings: filehost.NewPlaces("listings"),
@@ -122,6 +122,7 @@ var contract = func() routers.Router {
 	openapi3filter.RegisterBodyDecoder("text/html", openapi3filter.PlainBodyDecoder)
 	openapi3filter.RegisterBodyDecoder("application/yaml", openapi3filter.PlainBodyDecoder)
 	openapi3filter.RegisterBodyDecoder("application/health+json", openapi3filter.JSONBodyDecoder)
+	openapi3filter.RegisterBodyDecoder("application/jwk-set+json", openapi3filter.JSONBodyDecoder)
 	router, err := gorillamux.NewRouter(document)
 	if err != nil {
 		panic(err)
@@ -174,6 +175,7 @@ func failureOf(t *testing.T, recorder *httptest.ResponseRecorder) (f failure) {
 // public are the routes that answer without a session. A new one needs a reason to be here.
 var public = map[string]bool{
 	"GET /api/health": true, "GET /api/openapi.yaml": true,
+	"GET /api/jwks.json": true, "GET /api/.well-known/openid-configuration": true, // read by sign-in servers
 	"GET /api/connection/callback/{host}": true, "GET /api/connection/confirm/{handle}": true, "GET /api/connection/done": true, "GET /api/connection/failed": true,
 }
 
@@ -274,7 +276,7 @@ func TestWhoMayNotActAsTheUserIsRefusedAndNobodyOnPublicRoutes(t *testing.T) {
 
 func TestGETNeverChangesState(t *testing.T) {
 	w := newWorld(t)
-	for _, target := range []string{"/files", "/health", "/openapi.yaml", "/connection", "/connection/confirm/handle", "/connection/done"} {
+	for _, target := range []string{"/files", "/health", "/openapi.yaml", "/jwks.json", "/.well-known/openid-configuration", "/connection", "/connection/confirm/handle", "/connection/done"} {
 		w.call(t, alice, http.MethodGet, target, "")
 		w.call(t, alice, http.MethodHead, target, "")
 	}

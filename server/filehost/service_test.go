@@ -47,6 +47,7 @@ func newWorld() *world {
 		Settings:    filehost.Settings{MaxCopyBytes: 1 << 20, MaxFiles: 10, CopiesPerNode: 2, CopiesPerUser: 1},
 		Tokens:      w.tokens,
 		Connections: w.tokens,
+		Issuer:      w.tokens,
 		Remote:      w.remote,
 		Mattermost:  w.mattermost,
 		Audit:       w.audit,

@@ -19,6 +19,7 @@ import (
 // filehost.Connections; the sign-in server behind it accepts everything.
 type Tokens struct {
 	Account string // of every user at the host; set it before the first use
+	Keys    string // the key set of the plugin as an issuer; "" = it signs nothing
 	Grant   string // of every credential; set it before the first use
 
 	mu          sync.Mutex
@@ -169,6 +170,14 @@ func (t *Tokens) ConnectAutomatically(_ context.Context, userID string) error {
 		t.connect(userID)
 	}
 	return nil
+}
+
+// JWKS implements filehost.Issuer.
+func (t *Tokens) JWKS(context.Context) ([]byte, error) {
+	if t.Keys == "" {
+		return nil, filehost.E(filehost.NotFound, "Nothing is signed.", nil)
+	}
+	return []byte(t.Keys), nil
 }
 
 // Callback implements filehost.Connections: the code "good" connects, others do not.
