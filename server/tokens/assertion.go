@@ -107,6 +107,9 @@ func (c *assertionClaims) addProfile(subject Subject, who filehost.Identity) {
 // assert returns a JWT that names a user to the sign-in server, and to nobody else: for one request, and at most five
 // minutes. With profile it says more of him than his name. It fails with a *refusal for who can't be named.
 func (s *Store) assert(ctx context.Context, who filehost.Identity, at endpoints, profile bool) (filehost.Secret, error) {
+	if s.config.Issuer == "" {
+		return filehost.Secret{}, filehost.E(filehost.NotConfigured, "Mattermost has no address to vouch for you under. Ask your admin to set the Site URL.", nil)
+	}
 	subject, err := s.config.Subject.of(who)
 	if err != nil {
 		return filehost.Secret{}, err
@@ -128,7 +131,7 @@ func (s *Store) assert(ctx context.Context, who filehost.Identity, at endpoints,
 	if profile {
 		claims.addProfile(s.config.Subject, who)
 	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: keys.Current.JSONWebKey}, (&jose.SignerOptions{}).WithType("JWT"))
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: keys.Current.jwk}, (&jose.SignerOptions{}).WithType("JWT"))
 	if err != nil {
 		return filehost.Secret{}, notSigned(err)
 	}

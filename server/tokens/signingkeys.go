@@ -36,20 +36,51 @@ const (
 	keyWatchRetry = time.Minute
 )
 
-// signingKey is a key pair, or of a key that signs no more the public half.
-type signingKey struct {
-	jose.JSONWebKey
-}
+// signingKey is a key pair, or of a key that signs no more the public half. It encodes as nothing: see plainKeys.
+type signingKey struct{ jwk jose.JSONWebKey }
 
 // Format implements fmt.Formatter without the key.
-func (k signingKey) Format(out fmt.State, _ rune) { _, _ = fmt.Fprintf(out, "signingKey(%s)", k.KeyID) }
+func (k signingKey) Format(out fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(out, "signingKey(%s)", k.jwk.KeyID)
+}
+
+func (k signingKey) public() signingKey { return signingKey{k.jwk.Public()} }
 
 // signingKeys are the keys of one relying party. All nodes share them in the store.
 type signingKeys struct {
-	Previous *signingKey `json:"previous,omitempty"` // its private half is gone
-	Current  signingKey  `json:"current"`            // signs since Since
-	Next     signingKey  `json:"next"`               // published since Since, too
-	Since    time.Time   `json:"since"`
+	Previous *signingKey // nil = there was none; its private half is gone
+	Current  signingKey  // signs since Since
+	Next     signingKey  // published since Since, too
+	Since    time.Time
+}
+
+// plainKeys are signing keys spelled out. They exist only between signingKeys and the cipher.
+type plainKeys struct {
+	Previous *jose.JSONWebKey `json:"previous,omitempty"`
+	Current  jose.JSONWebKey  `json:"current"`
+	Next     jose.JSONWebKey  `json:"next"`
+	Since    time.Time        `json:"since"`
+}
+
+// Format implements fmt.Formatter without the keys.
+func (p plainKeys) Format(out fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(out, "plainKeys(%s)", p.Current.KeyID)
+}
+
+func (k signingKeys) plain() plainKeys {
+	plain := plainKeys{Current: k.Current.jwk, Next: k.Next.jwk, Since: k.Since}
+	if k.Previous != nil {
+		plain.Previous = &k.Previous.jwk
+	}
+	return plain
+}
+
+func (p plainKeys) keys() signingKeys {
+	keys := signingKeys{Current: signingKey{p.Current}, Next: signingKey{p.Next}, Since: p.Since}
+	if p.Previous != nil {
+		keys.Previous = &signingKey{*p.Previous}
+	}
+	return keys
 }
 
 // due tells whether the next key is to take over. A key that was not published for long enough never does.
@@ -60,16 +91,16 @@ func (k signingKeys) due(now time.Time) bool {
 
 // published is the key set for everybody (RFC 7517 5): public halves only.
 func (k signingKeys) published(now time.Time) jose.JSONWebKeySet {
-	set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{k.Current.Public(), k.Next.Public()}}
+	set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{k.Current.public().jwk, k.Next.public().jwk}}
 	if k.Previous != nil && now.Sub(k.Since) < publishedAhead {
-		set.Keys = append(set.Keys, k.Previous.Public())
+		set.Keys = append(set.Keys, k.Previous.public().jwk)
 	}
 	return set
 }
 
 // rotated are the keys after a rotation that makes fresh the next one.
 func (k signingKeys) rotated(fresh signingKey, now time.Time) signingKeys {
-	previous := signingKey{k.Current.Public()}
+	previous := k.Current.public()
 	return signingKeys{Previous: &previous, Current: k.Next, Next: fresh, Since: now.UTC()}
 }
 
@@ -136,9 +167,11 @@ func (r *keyring) load(ctx context.Context) (keys signingKeys, raw []byte, err e
 	case raw == nil:
 		return signingKeys{}, nil, errNoSigningKeys
 	}
-	if err := r.store.config.Cipher.decryptJSON(r.place(), raw, &keys); err != nil {
+	var plain plainKeys
+	if err := r.store.config.Cipher.decryptJSON(r.place(), raw, &plain); err != nil {
 		return signingKeys{}, raw, filehost.E(filehost.NotConfigured, signingKeysLost, err)
 	}
+	keys = plain.keys()
 	r.remember(keys)
 	return keys, raw, nil
 }
@@ -179,7 +212,7 @@ func (r *keyring) renew(ctx context.Context) (keys signingKeys, err error) {
 }
 
 func (r *keyring) put(ctx context.Context, read []byte, keys signingKeys) (bool, error) {
-	value, err := r.store.config.Cipher.encryptJSON(r.place(), keys)
+	value, err := r.store.config.Cipher.encryptJSON(r.place(), keys.plain())
 	if err != nil {
 		return false, filehost.E(filehost.Internal, "The signing keys could not be encrypted.", err)
 	}

@@ -57,9 +57,9 @@ func TestSigningKeysAreMadeOnceAcrossNodes(t *testing.T) {
 	w.meet(len(nodes), filehosttest.Get)
 	all := keysOf(t, nodes, current)
 	for _, keys := range all {
-		assert.Equal(t, all[0].Current.KeyID, keys.Current.KeyID)
-		assert.Equal(t, all[0].Next.KeyID, keys.Next.KeyID)
-		assert.NotEqual(t, keys.Current.KeyID, keys.Next.KeyID)
+		assert.Equal(t, all[0].Current.jwk.KeyID, keys.Current.jwk.KeyID)
+		assert.Equal(t, all[0].Next.jwk.KeyID, keys.Next.jwk.KeyID)
+		assert.NotEqual(t, keys.Current.jwk.KeyID, keys.Next.jwk.KeyID)
 	}
 	assert.Len(t, w.kv.Keys(), 1)
 }
@@ -69,17 +69,17 @@ func TestSigningKeysRotateEveryThirtyDaysOnceAcrossNodes(t *testing.T) {
 	nodes := w.signingNodes(10)
 	before := keysOf(t, nodes, current)[0]
 	w.clock.Advance(signingKeyTime - time.Second)
-	assert.Equal(t, before.Current.KeyID, keysOf(t, nodes, renewed)[0].Current.KeyID)
+	assert.Equal(t, before.Current.jwk.KeyID, keysOf(t, nodes, renewed)[0].Current.jwk.KeyID)
 
 	w.clock.Advance(time.Second)
 	w.meet(len(nodes), filehosttest.Get)
 	all := keysOf(t, nodes, renewed)
 	for _, keys := range all {
-		assert.Equal(t, before.Next.KeyID, keys.Current.KeyID, "what was published signs")
-		assert.Equal(t, all[0].Next.KeyID, keys.Next.KeyID)
-		assert.Equal(t, before.Current.KeyID, keys.Previous.KeyID)
+		assert.Equal(t, before.Next.jwk.KeyID, keys.Current.jwk.KeyID, "what was published signs")
+		assert.Equal(t, all[0].Next.jwk.KeyID, keys.Next.jwk.KeyID)
+		assert.Equal(t, before.Current.jwk.KeyID, keys.Previous.jwk.KeyID)
 	}
-	assert.NotContains(t, []string{before.Current.KeyID, before.Next.KeyID}, all[0].Next.KeyID)
+	assert.NotContains(t, []string{before.Current.jwk.KeyID, before.Next.jwk.KeyID}, all[0].Next.jwk.KeyID)
 }
 
 func TestAKeyIsPublishedLongBeforeItSignsAndAfterIt(t *testing.T) {
@@ -94,10 +94,10 @@ func TestAKeyIsPublishedLongBeforeItSignsAndAfterIt(t *testing.T) {
 		now := w.clock.Now()
 		published[now] = keyIDs(t, node)
 		if then, ok := published[now.Add(-publishedAhead)]; ok {
-			require.Contains(t, then, keys.Current.KeyID, "who keeps the key set for a day has the key that signs")
+			require.Contains(t, then, keys.Current.jwk.KeyID, "who keeps the key set for a day has the key that signs")
 		}
 		if age := now.Sub(keys.Since); keys.Previous != nil {
-			require.Equal(t, age < publishedAhead, slices.Contains(published[now], keys.Previous.KeyID), "%s after a rotation", age)
+			require.Equal(t, age < publishedAhead, slices.Contains(published[now], keys.Previous.jwk.KeyID), "%s after a rotation", age)
 		}
 		w.clock.Advance(time.Hour)
 	}
@@ -134,12 +134,12 @@ func TestTheKeySetHoldsNoPrivatePart(t *testing.T) {
 		assert.Equal(t, "RS256 RSA sig", fmt.Sprint(key["alg"], " ", key["kty"], " ", key["use"]))
 	}
 	for _, key := range []signingKey{first.Current, second.Current, second.Next} {
-		private := key.Key.(*rsa.PrivateKey)
+		private := key.jwk.Key.(*rsa.PrivateKey)
 		for _, part := range append([]*big.Int{private.D, private.Precomputed.Dp, private.Precomputed.Dq, private.Precomputed.Qinv}, private.Primes...) {
 			assert.NotContains(t, string(published), base64.RawURLEncoding.EncodeToString(part.Bytes()))
 		}
 	}
-	assert.True(t, second.Previous.IsPublic(), "who signs no more is only checked")
+	assert.True(t, second.Previous.jwk.IsPublic(), "who signs no more is only checked")
 }
 
 func TestToReadTheKeySetChangesNothing(t *testing.T) {
@@ -233,7 +233,7 @@ func TestSigningKeysOutlastAStoreThatFails(t *testing.T) {
 	w.clock.Advance(signingKeysOutlast - time.Second)
 	again, err := node.keyring.current(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, first.Current.KeyID, again.Current.KeyID)
+	assert.Equal(t, first.Current.jwk.KeyID, again.Current.jwk.KeyID)
 	w.clock.Advance(time.Second)
 	_, err = node.keyring.current(t.Context())
 	requireKind(t, filehost.Internal, err)
@@ -251,12 +251,12 @@ func TestANodeSeesARotationWithinAMinute(t *testing.T) {
 	require.NoError(t, err)
 	late, err := nodes[1].keyring.current(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, before.Current.KeyID, late.Current.KeyID)
-	assert.Contains(t, keyIDs(t, nodes[0]), late.Current.KeyID)
+	assert.Equal(t, before.Current.jwk.KeyID, late.Current.jwk.KeyID)
+	assert.Contains(t, keyIDs(t, nodes[0]), late.Current.jwk.KeyID)
 	w.clock.Advance(signingKeysRead)
 	seen, err := nodes[1].keyring.current(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, rotated.Current.KeyID, seen.Current.KeyID)
+	assert.Equal(t, rotated.Current.jwk.KeyID, seen.Current.jwk.KeyID)
 }
 
 func TestKeepSigningKeysMakesRetriesAndRotates(t *testing.T) {
@@ -284,11 +284,14 @@ func TestKeepSigningKeysMakesRetriesAndRotates(t *testing.T) {
 func TestASigningKeyIsNamedByItsThumbprintAndLong(t *testing.T) {
 	key, err := newSigningKey()
 	require.NoError(t, err)
-	assert.Equal(t, 3072, key.Key.(*rsa.PrivateKey).N.BitLen())
-	assert.Len(t, key.KeyID, 43, "SHA-256, base64url")
+	assert.Equal(t, 3072, key.jwk.Key.(*rsa.PrivateKey).N.BitLen())
+	assert.Len(t, key.jwk.KeyID, 43, "SHA-256, base64url")
 	keys := signingKeys{Current: key, Next: key, Previous: &key}
-	for _, holder := range []any{key, &key, keys, &keys, keyring{last: &keys}} {
-		assert.NotContains(t, fmt.Sprintf("%v %+v %#v %s", holder, holder, holder, holder), key.Key.(*rsa.PrivateKey).D.String())
-	}
-	assert.Contains(t, fmt.Sprint(keys), key.KeyID)
+	secret := key.jwk.Key.(*rsa.PrivateKey).D
+	var seen report
+	seen.add(key, &key, keys, &keys, &keyring{last: &keys})
+	_, _ = fmt.Fprintf(&seen, "%v %+v %#v", keys.plain(), keys.plain(), keys.plain())
+	assert.NotContains(t, seen.String(), secret.String())
+	assert.NotContains(t, seen.String(), base64.RawURLEncoding.EncodeToString(secret.Bytes()))
+	assert.Contains(t, fmt.Sprint(keys), key.jwk.KeyID)
 }

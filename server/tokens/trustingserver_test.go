@@ -73,6 +73,7 @@ func newTrustingServer(w *world, node func() *Store) *trustingServer {
 func (s *trustingServer) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	w.Header().Set("Date", s.clock().UTC().Format(http.TimeFormat))
 	_ = r.ParseForm()
 	if fault := s.fault; fault != nil && r.URL.Path == "/token" && r.Method == http.MethodPost {
 		s.requests = append(s.requests, r.PostForm)
