@@ -26,7 +26,9 @@ func signInUpTo(t *testing.T, account *stack.Account) (callback string) {
 // signInFrom does the same from an authorize URL on.
 func signInFrom(t *testing.T, authorizeURL string) (callback string) {
 	t.Helper()
-	browser := &http.Client{CheckRedirect: func(request *http.Request, _ []*http.Request) error {
+	jar, err := cookiejar.New(nil)
+	must(t, err)
+	browser := &http.Client{Jar: jar, CheckRedirect: func(request *http.Request, _ []*http.Request) error {
 		if strings.HasPrefix(request.URL.String(), site.BaseURL()) {
 			return http.ErrUseLastResponse
 		}
