@@ -62,7 +62,7 @@ var dex = signInKind{
 	},
 	paths:     signin.Paths{Token: "/token", Keys: "/keys"},
 	userInfo:  "/userinfo",
-	userClaim: "preferred_username",
+	userClaim: "name",
 	scopes:    "openid profile",
 	settings:  map[string]any{"exchangeconnectorid": dexConnector, "exchangesubject": "id_token"},
 }

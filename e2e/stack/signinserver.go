@@ -86,7 +86,7 @@ func StartSignInServer(ctx context.Context, name string, cfg SignInConfig) (*Sig
 		return nil, fmt.Errorf("no sign-in server %q; there are %q", name, SignInServers())
 	}
 	s := &SignInServer{
-		kind: kind, ClientID: "mattermost", ClientSecret: rand.Text(), resourceID: "files", resourceSecret: rand.Text(),
+		kind: kind, ClientID: "mattermost", ClientSecret: rand.Text() + rand.Text(), resourceID: "files", resourceSecret: rand.Text(),
 	}
 	if err := s.start(ctx, cfg); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), s.Close())
@@ -196,10 +196,11 @@ func (s *SignInServer) Settings() map[string]any {
 // SetTokenLife says how long access tokens issued from now on last; of oidc-provider only.
 func (s *SignInServer) SetTokenLife(life time.Duration) { s.tokenLife.Store(int64(life / time.Second)) }
 
-// links is the path of the file that says whose accounts the subjects of the trusted issuer are.
+// links is the path of the file that says whose accounts those subjects are.
 func (s *SignInServer) links() string { return filepath.Join(s.dir, "links.json") }
 
-// Link says whose account a subject of the trusted issuer is, as the server's administrator does; of fosite only.
+// Link says whose account a subject of the trusted issuer is, as an administrator does. Fosite takes no other subjects;
+// where Dex passes them on, it is the file host that knows.
 func (s *SignInServer) Link(subject, user string) error {
 	linked := map[string]string{}
 	content, err := os.ReadFile(s.links())
