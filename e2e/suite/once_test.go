@@ -17,6 +17,7 @@ var once = []string{
 	// Hosts of their own.
 	"TestApache", "TestApacheFreshFile", "TestEveryFailureOfTheHostHasItsRemedy", "TestEveryFailureOfTheTokenEndpointHasItsRemedy",
 	"TestDisabledAccount", "TestHostInMaintenance", "TestDisconnectEndsTheAppPassword", "TestWrongPasswordsAreFew", "TestHostPages",
+	"TestOIDCProvider", "TestRotationUnderManyCallers", "TestRevokedFamily", "TestForgedCallbacks", "TestForgedIDTokens", "TestLostAnswer",
 	// Sites and nodes of their own.
 	"TestASiteBelowASubpath", "TestASiteWithoutAnAddress", "TestNodesShareAConnection",
 	"TestSlowSource", "TestSlowSourceAndTheFileStore", "TestAnotherNodeTakesOver",
