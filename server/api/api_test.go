@@ -45,6 +45,7 @@ type world struct {
 	tokens     *filehosttest.Tokens
 	mattermost *filehosttest.Mattermost
 	bot        filehosttest.Bot
+	kv         *filehosttest.KV
 	runtime    Runtime
 	logged     *bytes.Buffer
 	refused    error // of whoever has a session
@@ -55,7 +56,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{remote: filehosttest.NewRemote(), tokens: filehosttest.NewTokens(alice, admin), logged: &bytes.Buffer{}, mattermost: filehosttest.NewMattermost(
 		filehost.User{ID: alice, Username: "alice", Active: true}, filehost.User{ID: bob, Username: "bob", Active: true}, filehost.User{ID: admin, Active: true, Admin: true})}
 	clock := clockwork.NewFakeClockAt(noon)
-	kv := filehosttest.NewKV(clock)
+	w.kv = filehosttest.NewKV(clock)
 	host := filehost.Host{ID: filehost.DefaultHostID, Name: "Cloud", Kind: "webdav", BaseURL: &url.URL{Scheme: "https", Host: "cloud.example.com"}}
 	w.runtime = Runtime{
 		Monitor: filehost.NewMonitor(clock, slog.New(slog.DiscardHandler), time.Second),
@@ -64,8 +65,8 @@ func newWorld(t *testing.T) *world {
 			Methods:  []filehost.Method{filehost.MethodOAuth},
 			Settings: filehost.Settings{MaxCopyBytes: 1 << 20, MaxFiles: 10, CopiesPerNode: 2, CopiesPerUser: 1},
 			Tokens:   w.tokens, Connections: w.tokens, Issuer: w.tokens, Remote: w.remote, Mattermost: w.mattermost, Audit: &filehosttest.Audit{}, Sealer: filehosttest.Sealer{},
-			Reminders: filehost.NewReminders(filehost.RemindersConfig{Host: host, Users: w.mattermost.User, Bot: &w.bot, KV: kv, Clock: clock, Log: slog.New(slog.DiscardHandler)}),
-			KV:        kv, Clock: clock, Claims: filehost.NewClaims(filehosttest.Process{Name: "run"}),
+			Reminders: filehost.NewReminders(filehost.RemindersConfig{Host: host, Users: w.mattermost.User, Bot: &w.bot, KV: w.kv, Clock: clock, Log: slog.New(slog.DiscardHandler)}),
+			KV:        w.kv, Clock: clock, Claims: filehost.NewClaims(filehosttest.Process{Name: "run"}),
 			Copies: filehost.NewPlaces("copies"), Listings: filehost.NewPlaces("listings"),
 		}),
 	}
@@ -274,17 +275,50 @@ func TestWhoMayNotActAsTheUserIsRefusedAndNobodyOnPublicRoutes(t *testing.T) {
 	assert.Empty(t, w.mattermost.Changed())
 }
 
+// effects are what calls have changed, at Mattermost, at the host's door and in the store.
+func (w *world) effects(t *testing.T) map[string]any {
+	t.Helper()
+	stored := map[string]string{}
+	for _, key := range w.kv.Keys() {
+		value, err := w.kv.Get(t.Context(), key)
+		require.NoError(t, err)
+		stored[key] = string(value)
+	}
+	seen := map[string]any{"stored": stored, "told": w.mattermost.Changed(), "posts": w.mattermost.Posts(), "uploads": w.mattermost.Uploads(),
+		"dialogs": w.mattermost.Asked(), "messages": w.bot.Sent(), "sign-ins": w.tokens.Begun()}
+	for _, user := range []string{alice, bob} {
+		connection, err := w.tokens.Connection(t.Context(), user)
+		require.NoError(t, err)
+		seen["connection of "+user] = connection
+	}
+	return seen
+}
+
+// TestGETNeverChangesState calls every path of the table with methods that must be safe (RFC 9110 9.2.1), and with all that
+// the route of another method would need to act. The callback is there to end what a POST has begun; without such a state
+// it is as safe.
 func TestGETNeverChangesState(t *testing.T) {
 	w := newWorld(t)
-	for _, target := range []string{"/files", "/health", "/openapi.yaml", "/jwks.json", "/.well-known/openid-configuration", "/connection", "/connection/confirm/handle", "/connection/done"} {
-		w.call(t, alice, http.MethodGet, target, "")
-		w.call(t, alice, http.MethodHead, target, "")
+	w.remote.AddFile("/a", []byte("hello"), noon)
+	w.tokens.BeginConfirm(alice)
+	w.tokens.Offer(bob, filehost.Pending{Account: "bob", ExpiresAt: noon.Add(time.Hour)})
+	before := w.effects(t)
+	bodies := []string{"", `{}`, `{"accept":true}`, `{"confirm":"ABCD-EFGH"}`, `{"channel_id":"` + channel + `","items":[{"path":"/a"}]}`, pressed, `{"submission":{"code":"ABCD-EFGH"}}`}
+	for _, route := range routes {
+		target := strings.NewReplacer("/api", "", "{host}", "default", "{handle}", "handle").Replace(route.path)
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodOptions} {
+			for _, caller := range []string{alice, bob, ""} {
+				for _, body := range bodies {
+					w.call(t, caller, method, target, body, "X-HTTP-Method-Override", route.method, "Content-Type", "application/json")
+				}
+				w.call(t, caller, method, target+"?confirm=ABCD-EFGH&accept=true&code=bad&state=guessed&_method="+route.method, "")
+			}
+		}
 	}
-	assert.Empty(t, w.mattermost.Changed())
-	assert.Empty(t, w.mattermost.Posts())
-	connection, err := w.tokens.Connection(t.Context(), alice)
-	require.NoError(t, err)
-	assert.Equal(t, filehost.Connected, connection.State)
+	assert.Equal(t, before, w.effects(t))
+
+	w.call(t, alice, http.MethodPost, "/actions/confirm", `{"submission":{"code":"ABCD-EFGH"}}`)
+	assert.NotEqual(t, before, w.effects(t), "an effect would show")
 }
 
 func TestUnknownRoutesAndMethods(t *testing.T) {

@@ -236,8 +236,45 @@ func assertPageHeader(t *testing.T, header http.Header) {
 	t.Helper()
 	assert.Equal(t, "no-referrer", header.Get("Referrer-Policy"))
 	assert.Equal(t, "no-store", header.Get("Cache-Control"))
-	assert.Contains(t, header.Get("Content-Security-Policy"), "default-src 'none'")
+	assert.Regexp(t, `^default-src 'none'; style-src 'sha256-[^']+'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'$`, header.Get("Content-Security-Policy"))
+	assert.Equal(t, "DENY", header.Get("X-Frame-Options"))
 	assert.Equal(t, "nosniff", header.Get("X-Content-Type-Options"))
+}
+
+// TestTheCallbackRedirectsNowhereElse gives the callback every place to go to that an attacker could write into its address
+// or into a header.
+func TestTheCallbackRedirectsNowhereElse(t *testing.T) {
+	const evil = "https%3A%2F%2Fevil.example.com%2F"
+	for name, query := range map[string]string{
+		"connected": "code=good&state=s", "failed": "code=bad&state=" + evil, "an error of the server's": "error=" + evil + "&error_uri=" + evil + "&state=s",
+		"parameters of other kits": "code=good&state=s&redirect_uri=" + evil + "&next=" + evil + "&return_to=" + evil + "&url=//evil.example.com",
+		"a line break":             "code=bad&state=%0d%0aLocation:%20" + evil,
+	} {
+		for _, caller := range []string{bob, ""} {
+			w := newWorld(t)
+			recorder := w.call(t, caller, http.MethodGet, "/connection/callback/default?"+query, "", "Accept", "text/html",
+				"Host", "evil.example.com", "X-Forwarded-Host", "evil.example.com", "X-Forwarded-Proto", "javascript", "Referer", "https://evil.example.com/")
+			assert.Equal(t, http.StatusSeeOther, recorder.Code, name)
+			location, err := url.Parse(recorder.Header().Get("Location"))
+			require.NoError(t, err, name)
+			assert.True(t, strings.HasPrefix(location.String(), site+Base+"/connection/"), "%s: %s", name, location)
+			assert.NotContains(t, location.String(), "evil", name)
+			for _, secret := range []string{"code", "state", "iss", "error"} {
+				assert.False(t, location.Query().Has(secret), "%s leaves %s in %s", name, secret, location)
+			}
+			assertPageHeader(t, recorder.Header())
+		}
+	}
+}
+
+// TestTheCallbackTakesTheQueryOnly shows that no answer in a form is taken (OAuth 2.0 Form Post Response Mode): a browser
+// sends cookies with it or not, as it likes.
+func TestTheCallbackTakesTheQueryOnly(t *testing.T) {
+	w := newWorld(t)
+	recorder := w.call(t, bob, http.MethodPost, "/connection/callback/default", "code=good&state=s", "Content-Type", "application/x-www-form-urlencoded")
+	assert.Equal(t, http.StatusMethodNotAllowed, recorder.Code)
+	assert.Equal(t, "GET", recorder.Header().Get("Allow"))
+	assert.Empty(t, w.mattermost.Changed())
 }
 
 func TestAFailedCallbackIsAPageForABrowserAndJSONForAProgram(t *testing.T) {
