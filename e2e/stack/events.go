@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/gorilla/websocket"
 )
 
-// eventLimit is how long Next waits.
+// eventLimit is how long Next and First wait.
 const eventLimit = 20 * time.Second
 
 // Events are what a server tells one user's client by WebSocket.
@@ -37,8 +38,22 @@ func (m *Mattermost) Listen(ctx context.Context, account *Account) (*Events, err
 
 // Next waits for the next event of a name and passes over others; it decodes what the event's data holds.
 func (e *Events) Next(name string, data any) error {
-	if err := e.connection.SetReadDeadline(time.Now().Add(eventLimit)); err != nil {
+	_, found, err := e.first(name)
+	if err != nil || data == nil {
 		return err
+	}
+	return json.Unmarshal(found, data)
+}
+
+// First waits for the first event of several and tells which it is.
+func (e *Events) First(names ...string) (string, error) {
+	name, _, err := e.first(names...)
+	return name, err
+}
+
+func (e *Events) first(names ...string) (name string, data json.RawMessage, err error) {
+	if err := e.connection.SetReadDeadline(time.Now().Add(eventLimit)); err != nil {
+		return "", nil, err
 	}
 	for {
 		var event struct {
@@ -46,15 +61,11 @@ func (e *Events) Next(name string, data any) error {
 			Data  json.RawMessage
 		}
 		if err := e.connection.ReadJSON(&event); err != nil {
-			return fmt.Errorf("wait for the event %s: %w", name, err)
+			return "", nil, fmt.Errorf("wait for the events %v: %w", names, err)
 		}
-		if event.Event != name {
-			continue
+		if slices.Contains(names, event.Event) {
+			return event.Event, event.Data, nil
 		}
-		if data == nil {
-			return nil
-		}
-		return json.Unmarshal(event.Data, data)
 	}
 }
 

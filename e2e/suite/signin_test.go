@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"path"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -159,6 +161,116 @@ func TestCallbackIsGoodOnce(t *testing.T) {
 	}
 	if got := state(t, account); got != "connected" {
 		t.Errorf("a replay changed the connection to %s", got)
+	}
+}
+
+// TestOfCallbacksReplayedAtOnceOnTwoNodesOneWins opens one callback many times at the same moment, on both nodes: one of them
+// is connected, the others get 400, and the code is sent once.
+func TestOfCallbacksReplayedAtOnceOnTwoNodesOneWins(t *testing.T) {
+	node := secondNode(t)
+	for range 5 {
+		account := newAccount(t)
+		callback := signInUpTo(t, account)
+		elsewhere := node.URL + strings.TrimPrefix(callback, site.Mattermost.URL)
+		before := site.Host.Counts().TokenRequests
+		const browsers = 20
+		ends, start := make(chan string), make(chan struct{})
+		for i := range browsers {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, []string{callback, elsewhere}[i%2], nil)
+			must(t, err)
+			request.Header.Set("Accept", "text/html")
+			go func() {
+				<-start
+				response, err := account.Browser.Do(request)
+				if err != nil {
+					ends <- err.Error()
+					return
+				}
+				_ = response.Body.Close()
+				ends <- strconv.Itoa(response.StatusCode) + " " + path.Base(response.Request.URL.Path)
+			}()
+		}
+		close(start)
+		seen := map[string]int{}
+		for range browsers {
+			seen[<-ends]++
+		}
+		if seen["200 done"] != 1 || seen["400 failed"] != browsers-1 {
+			t.Errorf("the callbacks end as %v", seen)
+		}
+		if got := site.Host.Counts().TokenRequests - before; got != 1 {
+			t.Errorf("%d token requests, want 1", got)
+		}
+		if got := state(t, account); got != "connected" {
+			t.Errorf("the sign-in ends as %s", got)
+		}
+	}
+}
+
+// TestTheEndOfASignInReachesItsUsersClients shows that the picker hears of it by Mattermost, not by the window that it has
+// opened, and nobody else does.
+func TestTheEndOfASignInReachesItsUsersClients(t *testing.T) {
+	account, other := newAccount(t), newAccount(t)
+	events, err := site.Mattermost.Listen(t.Context(), account)
+	must(t, err)
+	defer func() { _ = events.Close() }()
+	others, err := site.Mattermost.Listen(t.Context(), other)
+	must(t, err)
+	defer func() { _ = others.Close() }()
+	open(t, account.Browser, signInUpTo(t, account))
+	const changed = "custom_filehost-attach_connection"
+	must(t, events.Next(changed, nil))
+	newChannel(t, other) // of which he hears after what he must not hear of
+	first, err := others.First(changed, "user_added")
+	must(t, err)
+	if first == changed {
+		t.Error("another user hears of it")
+	}
+}
+
+// TestThePagesOfASignInAreClosedToOthers looks at each answer that a browser gets after a sign-in: it says nothing to the
+// next page, is kept by nobody, runs nothing, and leads nowhere but on within the plugin.
+func TestThePagesOfASignInAreClosedToOthers(t *testing.T) {
+	account := newAccount(t)
+	connected, failed, unknown := signInUpTo(t, account), site.BaseURL()+"/connection/callback/default?code=c&state=guessed", signInUpTo(t, newAccount(t))
+	for name, visit := range map[string]struct {
+		browser *http.Client
+		address string
+		end     string
+	}{
+		"connected":         {account.Browser, connected, "/connection/done"},
+		"failed":            {account.Browser, failed, "/connection/failed"},
+		"without a session": {stranger(t), unknown, "/connection/confirm/"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var hops []*http.Response
+			browser := *visit.browser
+			browser.CheckRedirect = func(request *http.Request, _ []*http.Request) error {
+				hops = append(hops, request.Response)
+				return nil
+			}
+			last, _ := open(t, &browser, visit.address)
+			if len(hops) != 1 || hops[0].StatusCode != http.StatusSeeOther {
+				t.Fatalf("%d redirects", len(hops))
+			}
+			end := last.Request.URL
+			if !strings.HasPrefix(end.String(), site.BaseURL()+visit.end) || end.Query().Has("code") || end.Query().Has("state") {
+				t.Errorf("it ends at %s", end)
+			}
+			for _, answer := range append(hops, last) {
+				for header, want := range map[string]string{
+					"Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff",
+				} {
+					if got := answer.Header.Values(header); len(got) != 1 || got[0] != want {
+						t.Errorf("%s: %s is %q", answer.Request.URL.Path, header, got)
+					}
+				}
+				policy := strings.Join(answer.Header.Values("Content-Security-Policy"), ", ")
+				if !strings.HasPrefix(policy, "default-src 'none';") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "script-src") {
+					t.Errorf("%s: the policy is %q", answer.Request.URL.Path, policy)
+				}
+			}
+		})
 	}
 }
 
