@@ -17,14 +17,25 @@ export class Site {
     readonly url = fromEnvironment('SITE_URL').replace(/\/$/, '');
     readonly hostAccount: HostAccount = {username: fromEnvironment('FILEHOST_USER'), password: fromEnvironment('FILEHOST_PASSWORD')};
 
+    /** A Nextcloud with the same account, whose address is alice@example.com. */
+    readonly nextcloudUrl = fromEnvironment('NEXTCLOUD_URL');
+
     readonly #adminToken = fromEnvironment('ADMIN_TOKEN');
 
-    /** Creates an account that nobody has used yet. */
-    async createPerson(): Promise<Person> {
+    /** Creates an account that nobody has used yet, with an address that Mattermost has verified. */
+    async createPerson(email?: string): Promise<Person> {
         const name = `browser${randomBytes(6).toString('hex')}`;
         const person = {username: name, password: `Pw-${randomBytes(12).toString('hex')}`};
-        await this.#call('POST', '/users', {...person, email: `${name}@example.com`});
+        const {id} = await this.#call('POST', '/users', {...person, email: email ?? `${name}@example.com`}) as {id: string};
+        await this.#call('POST', `/users/${id}/email/verify/member`);
         return person;
+    }
+
+    /** Runs `work` while the file host is the Nextcloud, which people connect to by its Login Flow v2. */
+    async withLoginFlow(changed: Settings, work: () => Promise<void>): Promise<void> {
+        await this.withSettings({
+            hostkind: 'nextcloud', hosturl: this.nextcloudUrl, hostname: 'Company Cloud', oauthissuer: '', oauthscopes: '', signin: 'login_flow', ...changed,
+        }, work);
     }
 
     /** Runs `work` while the plugin has other settings. */

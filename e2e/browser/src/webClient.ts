@@ -105,7 +105,7 @@ export class WebClient {
         const opening = this.context.waitForEvent('page');
         await this.button(/^Connect to/).click();
         const signIn = await opening;
-        await this.dialog.getByLabel('Code').waitFor();
+        await this.dialog.getByRole('link', {name: 'Open the sign-in page again'}).waitFor();
         return signIn;
     }
 
@@ -115,6 +115,16 @@ export class WebClient {
         const {violations} = await new AxeBuilder({page: this.page}).analyze();
         expect(violations.map(({id, nodes}) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)).toEqual([]);
     }
+}
+
+/** Goes through the pages of Nextcloud's Login Flow v2, up to the last. */
+export async function allowAccess(page: Page, account: HostAccount): Promise<void> {
+    await page.getByRole('link', {name: 'Log in'}).click();
+    await page.getByLabel('Account name or email').fill(account.username);
+    await page.getByLabel('Password').fill(account.password);
+    await page.getByRole('button', {name: 'Log in'}).click();
+    await page.getByRole('button', {name: 'Grant access'}).click();
+    await page.getByRole('heading', {name: 'Account connected'}).waitFor();
 }
 
 /** Fills in the sign-in form of the file host. */

@@ -77,7 +77,7 @@ func start(ctx context.Context, opts options) (err error) {
 	}
 	env := environment(s, target)
 	if opts.command != "" {
-		return execute(ctx, opts.command, env)
+		return test(ctx, opts.command, dir, s, env)
 	}
 	if err := writeEnv(filepath.Join(dir, "env"), env); err != nil {
 		return err
@@ -112,6 +112,16 @@ func stateDir(opts options) (string, func(), error) {
 	}
 	root, err := stack.Root()
 	return filepath.Join(root, ".run"), keep, err
+}
+
+// test runs a command against the stack, with a Nextcloud beside it.
+func test(ctx context.Context, command, dir string, s *stack.Stack, env []variable) error {
+	nextcloud, err := startNextcloud(ctx, dir, s)
+	if err != nil {
+		return err
+	}
+	err = execute(ctx, command, append(env, variable{"NEXTCLOUD_URL", nextcloud.URL()}))
+	return errors.Join(err, unsurprised(nextcloud), nextcloud.Close())
 }
 
 // execute runs a shell command with env added to the environment.
