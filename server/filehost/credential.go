@@ -4,6 +4,7 @@ import (
 	"crypto/subtle"
 	"encoding/json"
 	"log/slog"
+	"time"
 )
 
 const redacted = "[redacted]"
@@ -59,6 +60,13 @@ const (
 	Bearer Scheme = "Bearer" // RFC 6750 2.1
 	Basic  Scheme = "Basic"  // RFC 7617
 )
+
+// AppToken is a password that a host has made for one user, for a while.
+type AppToken struct {
+	Username string // goes with it (RFC 7617)
+	Secret   Secret
+	Expires  time.Time
+}
 
 // Credential gives one user access to the file host.
 type Credential struct {

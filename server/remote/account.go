@@ -1,11 +1,11 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"unicode"
@@ -56,8 +56,9 @@ func (c *Client) HostUser(ctx context.Context, credential filehost.Credential) (
 	}
 	var user struct {
 		ID          string `json:"id"`
-		DisplayName string `json:"displayname"` // "display-name" is the same of old
-		Email       string `json:"email"`       // null when there is none
+		DisplayName string `json:"displayname"`  // Nextcloud's...
+		Display     string `json:"display-name"` // ...and what others have
+		Email       string `json:"email"`        // null when there is none
 	}
 	if err := json.Unmarshal(answer.OCS.Data, &user); err != nil {
 		return filehost.HostUser{}, c.nonsense(err)
@@ -65,7 +66,7 @@ func (c *Client) HostUser(ctx context.Context, credential filehost.Credential) (
 	if _, ok := filehost.Root.Join(user.ID); !ok || len(user.ID) > maxNameBytes {
 		return filehost.HostUser{}, c.nonsense(errors.New("the user's id doesn't fit into a path"))
 	}
-	return filehost.HostUser{ID: user.ID, DisplayName: shown(user.DisplayName), Email: shown(user.Email)}, nil
+	return filehost.HostUser{ID: user.ID, DisplayName: shown(cmp.Or(user.DisplayName, user.Display)), Email: shown(user.Email)}, nil
 }
 
 // shown is a text of the host as it is shown to a person: "" when it is longer than any name, or no text at all.
@@ -85,7 +86,10 @@ func (c *Client) Probe(ctx context.Context, credential filehost.Credential) erro
 // Revoker returns the call by which a credential ends itself: an app password, or a token of the host's own sign-in. nil =
 // the host has no such route. The call fails with Forbidden when the credential is neither.
 func (c *Client) Revoker() func(ctx context.Context, credential filehost.Credential) error {
-	if c.profile.revokePath == "" {
+	switch {
+	case c.profile.appTokens:
+		return c.endAppToken
+	case c.profile.revokePath == "":
 		return nil
 	}
 	return c.revoke
@@ -118,15 +122,5 @@ func (c *Client) getJSON(ctx context.Context, call call, into any) error {
 		return err
 	}
 	defer func() { _ = response.Body.Close() }()
-	raw, err := io.ReadAll(io.LimitReader(response.Body, maxJSONBytes+1))
-	switch {
-	case err != nil:
-		return err
-	case len(raw) > maxJSONBytes:
-		return c.nonsense(errors.New("the JSON answer is too long"))
-	}
-	if err := json.Unmarshal(raw, into); err != nil {
-		return c.nonsense(err)
-	}
-	return nil
+	return c.readJSON(response.Body, into)
 }

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -111,7 +113,7 @@ func (c *Client) do(ctx context.Context, call call) (*http.Response, error) {
 	guard.stop()
 	if err != nil {
 		guard.end()
-		return nil, guard.classify(err)
+		return nil, guard.classify(withoutQuery(err))
 	}
 	c.note(response)
 	response.Body = &guardedBody{ReadCloser: response.Body, guard: guard}
@@ -120,6 +122,15 @@ func (c *Client) do(ctx context.Context, call call) (*http.Response, error) {
 		return nil, c.refusal(response)
 	}
 	return response, nil
+}
+
+// withoutQuery removes the query from the address in an error: it can hold a token that is ended, or what a user looks for.
+func withoutQuery(err error) error {
+	var failed *url.Error
+	if errors.As(err, &failed) {
+		failed.URL, _, _ = strings.Cut(failed.URL, "?")
+	}
+	return err
 }
 
 // note takes down what came of a request that was answered.

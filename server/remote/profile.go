@@ -23,6 +23,7 @@ type profile struct {
 	webPath       []string // opens an entry, below the base URL; {id} is its oc:fileid
 	accountPath   string   // tells the user's id, below the base URL, as OCS does; "" = the host can't
 	revokePath    string   // ends the app password or token that calls it, below the base URL; "" = the host has no such route
+	appTokens     bool     // makes app tokens, which end themselves by the list of them
 	statusPath    string   // tells the host's state without sign-in; "" = only its DAV root can be asked
 	otherProducts []string // the names in that state of hosts that another profile is for
 	paging        paging   // how the host gives a listing in parts; zero = it doesn't
@@ -84,6 +85,7 @@ var profiles = map[string]profile{
 		permissions:   unlessViewOnly,
 		silent:        []filehost.Permission{filehost.Read},
 		accountPath:   "/ocs/v2.php/cloud/user?format=json",
+		appTokens:     true,
 		statusPath:    "/status.php",
 		otherProducts: []string{"Nextcloud", "ownCloud"},
 		capabilities:  filehost.Capabilities{ChangeDetection: true},

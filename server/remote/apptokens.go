@@ -1,0 +1,235 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/bcrypt"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+)
+
+// App tokens are made and ended by the service auth-app of OpenCloud and of ownCloud Infinite Scale. What they list of a
+// token differs: the first versions list its bcrypt hash, which ends it; later ones an id.
+const (
+	appTokensPath = "/auth-app/tokens"
+	graphUserPath = "/graph/v1.0/users/"
+
+	// appTokenLabel names the tokens of this plugin where the host lets a caller name them; impersonatedLabel is that of
+	// tokens made for others elsewhere.
+	appTokenLabel     = "filehost-attach"
+	impersonatedLabel = "Generated via Impersonation API"
+
+	maxAppTokens   = 100 // of one user that are looked at
+	maxHashCost    = 14  // of a hash that is compared with: OpenCloud's is 11
+	maxSweptTokens = 20  // at a time
+)
+
+// appToken is one as the host lists it.
+type appToken struct {
+	Token   string    `json:"token"` // its hash or its id; the token itself when it is made
+	Expires time.Time `json:"expiration_date"`
+	Label   string    `json:"label"`
+}
+
+// isHash tells whether what stands for a token is its bcrypt hash, and not an id.
+func (t appToken) isHash() bool { return strings.HasPrefix(t.Token, "$2") }
+
+// matches compares a token with its hash. A hash that would take minutes is not compared with.
+func (t appToken) matches(secret filehost.Secret) bool {
+	cost, err := bcrypt.Cost([]byte(t.Token))
+	return err == nil && cost <= maxHashCost && bcrypt.CompareHashAndPassword([]byte(t.Token), []byte(secret.Reveal())) == nil
+}
+
+// MintAppToken makes an app token for a user of the host, by an account that may impersonate. name is the user's name or
+// id there, in full. It fails with NotFound when there is no such user, Forbidden when the host doesn't let the account do
+// this, Unsupported when it makes no app tokens, and CredentialRejected when it does not accept the account.
+func (c *Client) MintAppToken(ctx context.Context, by filehost.Credential, name string, life time.Duration) (filehost.AppToken, error) {
+	user, err := c.graphUser(ctx, by, name)
+	if err != nil {
+		return filehost.AppToken{}, err
+	}
+	query := url.Values{"userID": {user.ID}, "expiry": {life.String()}, "label": {appTokenLabel}}
+	response, err := c.do(ctx, call{
+		method:     http.MethodPost,
+		url:        c.host.Origin() + c.base.Escaped() + appTokensPath + "?" + query.Encode(),
+		header:     map[string]string{"Accept": "application/json"},
+		credential: &by,
+		accept:     []int{http.StatusOK, http.StatusCreated},
+	})
+	if err != nil {
+		return filehost.AppToken{}, c.appTokensRefused(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	var made appToken
+	if err := c.readJSON(response.Body, &made); err != nil {
+		return filehost.AppToken{}, err
+	}
+	if made.Token == "" || made.Expires.IsZero() {
+		return filehost.AppToken{}, c.nonsense(errors.New("the host made no app token"))
+	}
+	return filehost.AppToken{Username: user.Name, Secret: filehost.NewSecret(made.Token), Expires: made.Expires}, nil
+}
+
+// graphUser is a user as the graph API knows him.
+type graphUser struct {
+	ID      string `json:"id"`
+	Name    string `json:"onPremisesSamAccountName"`
+	Enabled *bool  `json:"accountEnabled"` // nil = the host doesn't say
+}
+
+// graphUser looks a user up. The answer must be for the name that was asked for: hosts fold and search.
+func (c *Client) graphUser(ctx context.Context, by filehost.Credential, name string) (graphUser, error) {
+	none := filehost.E(filehost.NotFound, c.host.Name+" has no such user.", nil)
+	if _, ok := filehost.Root.Join(name); !ok || len(name) > maxNameBytes {
+		return graphUser{}, none
+	}
+	response, err := c.do(ctx, call{
+		method:     http.MethodGet,
+		url:        c.host.Origin() + c.base.Escaped() + graphUserPath + url.PathEscape(name),
+		header:     map[string]string{"Accept": "application/json"},
+		credential: &by,
+		accept:     []int{http.StatusOK},
+	})
+	switch {
+	case filehost.KindOf(err) == filehost.NotFound:
+		return graphUser{}, none
+	case err != nil:
+		return graphUser{}, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	var user graphUser
+	if err := c.readJSON(response.Body, &user); err != nil {
+		return graphUser{}, err
+	}
+	_, fits := filehost.Root.Join(user.Name)
+	switch {
+	case user.ID == "" || !fits || strings.Contains(user.Name, ":"):
+		return graphUser{}, c.nonsense(errors.New("the user's name or id can't be used"))
+	case user.ID != name && user.Name != name, user.Enabled != nil && !*user.Enabled:
+		return graphUser{}, none
+	}
+	return user, nil
+}
+
+// appTokensRefused words a failure of the service for app tokens.
+func (c *Client) appTokensRefused(err error) error {
+	switch filehost.KindOf(err) {
+	case filehost.NotFound, filehost.Unsupported, filehost.Conflict, filehost.Changed:
+		return filehost.E(filehost.Unsupported, c.host.Name+" makes no app tokens.", err)
+	}
+	return err
+}
+
+// AppTokenExpiry tells until when the app token in a credential is good; zero = the host doesn't say.
+func (c *Client) AppTokenExpiry(ctx context.Context, credential filehost.Credential) (time.Time, error) {
+	listed, err := c.appTokens(ctx, credential)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if at := slices.IndexFunc(listed, func(t appToken) bool { return t.matches(credential.Secret) }); at >= 0 {
+		return listed[at].Expires, nil
+	}
+	return time.Time{}, nil
+}
+
+// SweepAppTokens removes the expired tokens that were made for a user: nobody else does, and each slows his sign-ins down.
+func (c *Client) SweepAppTokens(ctx context.Context, credential filehost.Credential) error {
+	listed, err := c.appTokens(ctx, credential)
+	if err != nil {
+		return err
+	}
+	swept := 0
+	for _, token := range listed {
+		ours := token.Label == appTokenLabel || token.Label == impersonatedLabel
+		if !ours || token.Token == "" || c.clock.Since(token.Expires) <= time.Minute || swept == maxSweptTokens {
+			continue
+		}
+		swept++
+		if err := c.deleteAppToken(ctx, credential, token.Token); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endAppToken lets an app token end itself. It fails with Forbidden when the password is none, but a user's own.
+func (c *Client) endAppToken(ctx context.Context, credential filehost.Credential) error {
+	none := filehost.E(filehost.Forbidden, "This is no app token of "+c.host.Name+".", nil)
+	if credential.Scheme != filehost.Basic {
+		return none
+	}
+	listed, err := c.appTokens(ctx, credential)
+	if err != nil {
+		return err
+	}
+	byID := false
+	for _, token := range listed {
+		if token.matches(credential.Secret) {
+			return c.deleteAppToken(ctx, credential, token.Token)
+		}
+		byID = byID || !token.isHash()
+	}
+	if !byID {
+		return none
+	}
+	// A host that lists ids doesn't say which is this token's, and takes the token itself instead.
+	return c.deleteAppToken(ctx, credential, credential.Secret.Reveal())
+}
+
+func (c *Client) appTokens(ctx context.Context, credential filehost.Credential) ([]appToken, error) {
+	response, err := c.do(ctx, call{
+		method:     http.MethodGet,
+		url:        c.host.Origin() + c.base.Escaped() + appTokensPath,
+		header:     map[string]string{"Accept": "application/json"},
+		credential: &credential,
+		accept:     []int{http.StatusOK},
+	})
+	if err != nil {
+		return nil, c.appTokensRefused(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	var listed []appToken
+	if err := c.readJSON(response.Body, &listed); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(listed, func(a, b appToken) int { return b.Expires.Compare(a.Expires) }) // the latest first
+	return listed[:min(len(listed), maxAppTokens)], nil
+}
+
+// deleteAppToken ends the token that the text stands for. It never reaches an error.
+func (c *Client) deleteAppToken(ctx context.Context, credential filehost.Credential, text string) error {
+	response, err := c.do(ctx, call{
+		method:     http.MethodDelete,
+		url:        c.host.Origin() + c.base.Escaped() + appTokensPath + "?" + url.Values{"token": {text}}.Encode(),
+		credential: &credential,
+		accept:     []int{http.StatusOK, http.StatusNoContent},
+	})
+	if err != nil {
+		return c.appTokensRefused(err)
+	}
+	return response.Body.Close()
+}
+
+// readJSON reads a JSON answer of limited length.
+func (c *Client) readJSON(body io.Reader, into any) error {
+	raw, err := io.ReadAll(io.LimitReader(body, maxJSONBytes+1))
+	switch {
+	case err != nil:
+		return err
+	case len(raw) > maxJSONBytes:
+		return c.nonsense(errors.New("the JSON answer is too long"))
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return c.nonsense(fmt.Errorf("the answer is not the JSON expected (%T)", err)) // its words could quote a token
+	}
+	return nil
+}
