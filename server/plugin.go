@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/jonboulle/clockwork"
+	"github.com/mattermost/mattermost/server/public/model"
 	"github.com/mattermost/mattermost/server/public/plugin"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/assets"
@@ -103,6 +104,9 @@ func (p *Plugin) OnDeactivate() error {
 	p.pending.Wait()
 	return nil
 }
+
+// UserHasBeenDeactivated implements plugin.Hooks.
+func (p *Plugin) UserHasBeenDeactivated(_ *plugin.Context, user *model.User) { p.disconnect(user.Id) }
 
 // ServeHTTP implements plugin.Hooks.
 func (p *Plugin) ServeHTTP(c *plugin.Context, w http.ResponseWriter, r *http.Request) {

@@ -36,7 +36,8 @@ type host struct {
 	kvDown   bool
 	writes   func(key string) // called before each write
 	environ  map[string]string
-	inForce  func() // called when a configuration has taken its place
+	inForce  func()               // called when a configuration has taken its place
+	warned   func(message string) // called with each line of the log
 }
 
 func newHost(t *testing.T, settings map[string]any) *host {
@@ -81,6 +82,7 @@ func newHostAt(t *testing.T, settings map[string]any, clock clockwork.Clock) *ho
 		return h.kv[key], nil
 	})
 	api.On("KVSetWithOptions", mock.Anything, mock.Anything, mock.Anything).Return(h.compareAndSet)
+	api.On("KVCompareAndDelete", mock.Anything, mock.Anything).Return(h.compareAndDelete).Maybe()
 	api.On("KVList", mock.Anything, mock.Anything).Return(func(int, int) ([]string, *model.AppError) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -109,6 +111,19 @@ func (h *host) compareAndSet(key string, value []byte, options model.PluginKVSet
 	return true, nil
 }
 
+func (h *host) compareAndDelete(key string, old []byte) (bool, *model.AppError) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.kvDown {
+		return false, model.NewAppError("KVCompareAndDelete", "down", nil, "", http.StatusInternalServerError)
+	}
+	if old == nil || !bytes.Equal(h.kv[key], old) {
+		return false, nil
+	}
+	delete(h.kv, key)
+	return true, nil
+}
+
 // lookup is the environment of the server.
 func (h *host) lookup(name string) (string, bool) {
 	h.mu.Lock()
@@ -123,6 +138,9 @@ func (h *host) logged(line mock.Arguments) {
 	defer h.mu.Unlock()
 	if h.inForce != nil && line.String(0) == "The configuration is in force." {
 		h.inForce()
+	}
+	if h.warned != nil {
+		h.warned(line.String(0))
 	}
 }
 

@@ -220,6 +220,14 @@ func (q *query) one(name, fallback string) string {
 	}
 }
 
+// optional returns a parameter that is one of the allowed, or "" when it is absent.
+func (q *query) optional(name string, allowed ...string) string {
+	if !q.values.Has(name) {
+		return ""
+	}
+	return q.oneOf(name, allowed...)
+}
+
 // oneOf returns a parameter that is one of the allowed, of which the first is the default.
 func (q *query) oneOf(name string, allowed ...string) string {
 	value := q.one(name, allowed[0])

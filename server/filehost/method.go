@@ -23,6 +23,20 @@ var InteractiveMethods = []Method{MethodOAuth, MethodLoginFlow, MethodPassword}
 // admin lets use it.
 var AutomaticMethods = []Method{MethodTokenExchange, MethodJWTBearer, MethodAppToken, MethodServiceAccount}
 
+// GrantAuthorizationCode is the grant that MethodOAuth makes. Every other grant has the name of its method.
+const GrantAuthorizationCode = "authorization_code"
+
+// Grants are all that a connection may have come by.
+func Grants() []string {
+	grants := []string{GrantAuthorizationCode}
+	for _, method := range slices.Concat(InteractiveMethods, AutomaticMethods) {
+		if method != MethodOAuth {
+			grants = append(grants, string(method))
+		}
+	}
+	return grants
+}
+
 // Automatic tells whether a method needs no act of the user.
 func (m Method) Automatic() bool { return slices.Contains(AutomaticMethods, m) }
 

@@ -97,6 +97,7 @@ type Confirmation struct {
 
 // Connections connects and disconnects users. It is the other face of Tokens.
 type Connections interface {
+	Keeper
 	// Connection tells the state of a user's access. It calls no one.
 	Connection(ctx context.Context, userID string) (Connection, error)
 	// Authorize begins an authorization code grant (RFC 6749 4.1) and returns the address to send the browser to.

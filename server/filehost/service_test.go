@@ -36,7 +36,8 @@ type world struct {
 func newWorld() *world {
 	w := &world{remote: filehosttest.NewRemote(), tokens: filehosttest.NewTokens(alice), mattermost: filehosttest.NewMattermost(
 		filehost.User{ID: alice, Username: alice, Active: true}, filehost.User{ID: bob, Username: bob, Active: true},
-		filehost.User{ID: "bot", Bot: true, Active: true}, filehost.User{ID: "gone"})}
+		filehost.User{ID: "bot", Bot: true, Active: true}, filehost.User{ID: "gone"},
+		filehost.User{ID: admin, Admin: true, Active: true}, filehost.User{ID: "inactive admin", Admin: true})}
 	w.clock = clockwork.NewFakeClockAt(noon)
 	w.audit = &filehosttest.Audit{}
 	w.kv, w.bot, w.log = filehosttest.NewKV(w.clock), &filehosttest.Bot{}, &bytes.Buffer{}

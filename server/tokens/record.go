@@ -18,7 +18,7 @@ import (
 
 // The grants of people, as a record and the connection's owner know them. Every other grant has the name of its method.
 const (
-	codeGrant     = "authorization_code"
+	codeGrant     = filehost.GrantAuthorizationCode
 	passwordGrant = string(filehost.MethodPassword)
 )
 
@@ -179,16 +179,21 @@ func (s *Store) load(ctx context.Context, userID string) (entry, error) {
 	if raw == nil {
 		return entry{}, nil
 	}
+	return s.open(ctx, userID, raw)
+}
+
+// open reads a user's record of its bytes.
+func (s *Store) open(ctx context.Context, userID string, raw []byte) (entry, error) {
 	var plain plainRecord
 	if err := s.config.Cipher.decryptJSON(s.place(connectionPurpose, userID), raw, &plain); err != nil {
 		return entry{record: record{State: unreadable}, raw: raw, cause: err}, nil
 	}
 	raw, anew := s.underCurrentKey(ctx, userID, raw)
-	found := plain.record
-	found.AccessToken = filehost.NewSecret(plain.AccessToken)
-	found.RefreshToken = filehost.NewSecret(plain.RefreshToken)
-	found.Password = filehost.NewSecret(plain.Password)
-	found, err = s.stands(ctx, userID, found)
+	read := plain.record
+	read.AccessToken = filehost.NewSecret(plain.AccessToken)
+	read.RefreshToken = filehost.NewSecret(plain.RefreshToken)
+	read.Password = filehost.NewSecret(plain.Password)
+	found, err := s.stands(ctx, userID, read)
 	return entry{record: found, raw: raw, anew: anew}, err
 }
 
@@ -376,6 +381,15 @@ func (s *Store) Connection(ctx context.Context, userID string) (filehost.Connect
 	if err != nil {
 		return filehost.Connection{}, err
 	}
+	connection, err := s.connection(ctx, userID, found)
+	if err == nil {
+		err = s.flowStory(ctx, userID, &connection)
+	}
+	return connection, err
+}
+
+// connection is what a record tells.
+func (s *Store) connection(ctx context.Context, userID string, found entry) (filehost.Connection, error) {
 	connection := filehost.Connection{Account: found.Account, Grant: found.Grant, Since: found.Since}
 	switch found.State {
 	case active, refreshing:
@@ -394,11 +408,9 @@ func (s *Store) Connection(ctx context.Context, userID string) (filehost.Connect
 	default:
 		connection = filehost.Connection{State: filehost.Disconnected}
 	}
+	var err error
 	if connection.Grant != "" {
-		if connection.LastUsed, err = s.lastUsed(ctx, userID, found.Since); err != nil {
-			return filehost.Connection{}, err
-		}
+		connection.LastUsed, err = s.lastUsed(ctx, userID, found.Since)
 	}
-	err = s.flowStory(ctx, userID, &connection)
 	return connection, err
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -109,6 +111,28 @@ func (t *Tokens) Connection(_ context.Context, userID string) (filehost.Connecti
 	default:
 		return filehost.Connection{State: filehost.Connected, Account: "account", Grant: cmp.Or(t.Grant, "password")}, nil
 	}
+}
+
+// Kept implements filehost.Keeper, in the order of the users' ids, which are the positions.
+func (t *Tokens) Kept(ctx context.Context, after string) iter.Seq2[filehost.Kept, error] {
+	t.mu.Lock()
+	users := slices.Sorted(maps.Keys(t.connections))
+	t.mu.Unlock()
+	return func(yield func(filehost.Kept, error) bool) {
+		for _, user := range users {
+			connection, err := t.Connection(ctx, user)
+			if user > after && !yield(filehost.Kept{Connection: connection, UserID: user, Position: user}, err) {
+				return
+			}
+		}
+	}
+}
+
+// Keeps implements filehost.Keeper.
+func (t *Tokens) Keeps(_ context.Context, userID string) (bool, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.connections[userID] > 0, nil
 }
 
 // Authorize implements filehost.Connections.
@@ -238,6 +262,7 @@ func (t *Tokens) Disconnect(_ context.Context, userID string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.generations, userID)
+	delete(t.connections, userID)
 	return nil
 }
 
