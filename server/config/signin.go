@@ -10,6 +10,10 @@ import (
 // subjectServices are the values of AuthService that a Mattermost account can have, but for a password of its own.
 var subjectServices = []string{"gitlab", "google", "ldap", "office365", "openid", "saml"}
 
+// usernameServices are those whose user names Mattermost takes over as they are, or not at all. To a name of another service
+// that is taken it appends digits, so that it may be somebody else's there.
+var usernameServices = []string{"ldap", "saml"}
+
 // signsIn tells whether a method works with a sign-in server.
 func signsIn(m filehost.Method) bool {
 	return m == filehost.MethodOAuth || m == filehost.MethodTokenExchange || m == filehost.MethodJWTBearer
@@ -69,15 +73,21 @@ func (v *validator) automatic(raw Raw, method filehost.Method) Automatic {
 }
 
 // subject reads as whom users are named. What a password account of Mattermost says of itself proves nothing, so all but
-// its own immutable id needs the single sign-on that vouches for it.
+// its own immutable id needs the single sign-on that vouches for it. With that id the service may still be named: then
+// assertions also hold what it vouches for.
 func (v *validator) subject(raw Raw) Subject {
 	subject := Subject{
 		Claim:    v.oneOf("SubjectClaim", raw.SubjectClaim, []string{SubjectAuthData, SubjectUserID, SubjectEmail, SubjectUsername}),
 		Audience: strings.TrimSpace(raw.AssertionAudience),
 	}
-	if subject.Claim != SubjectUserID {
-		subject.Service = v.oneOf("SubjectService", strings.TrimSpace(raw.SubjectService), subjectServices)
+	service := strings.TrimSpace(raw.SubjectService)
+	switch {
+	case subject.Claim == SubjectUsername && !slices.Contains(usernameServices, service):
+		v.fail("SubjectService", "enter one of %s: user names of the others may be Mattermost's own, or choose another “%s”.", strings.Join(usernameServices, ", "), filehost.LabelSubjectClaim)
+	case subject.Claim != SubjectUserID || service != "":
+		service = v.oneOf("SubjectService", service, subjectServices)
 	}
+	subject.Service = service
 	return subject
 }
 

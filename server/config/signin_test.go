@@ -33,6 +33,16 @@ func TestAnAutomaticMethodWithFallbacks(t *testing.T) {
 	assert.Equal(t, "mattermost", got.OAuth.ClientID)
 }
 
+func TestTheUserIDNeedsNoSingleSignOnAndMayHaveOne(t *testing.T) {
+	for _, service := range []string{"", "gitlab"} {
+		settings := exchanging()
+		settings["subjectclaim"], settings["subjectservice"] = "user_id", service
+		got, err := config.New(settings, site, kinds)
+		require.NoError(t, err)
+		assert.Equal(t, config.Subject{Claim: config.SubjectUserID, Service: service}, got.Automatic.Subject)
+	}
+}
+
 func TestInteractiveMethodsNeedNothingOfTheAutomaticOnes(t *testing.T) {
 	settings := valid()
 	settings["subjectclaim"], settings["oauthclientid"], settings["signin"] = "auth_data", "", "login_flow"
@@ -57,6 +67,9 @@ func TestWrongSignInSettingsAreNamed(t *testing.T) {
 		"a team without a name":                {map[string]any{"automaticfor": "team:"}, kinds, "AutomaticFor"},
 		"no single sign-on for its ids":        {map[string]any{"subjectservice": ""}, kinds, "SubjectService"},
 		"an unknown single sign-on":            {map[string]any{"subjectservice": "facebook"}, kinds, "SubjectService"},
+		"an unknown one for nothing":           {map[string]any{"subjectclaim": "user_id", "subjectservice": "facebook"}, kinds, "SubjectService"},
+		"user names that may be made up":       {map[string]any{"subjectclaim": "username", "subjectservice": "gitlab"}, kinds, "SubjectService"},
+		"user names that nobody vouches for":   {map[string]any{"subjectclaim": "username", "subjectservice": ""}, kinds, "SubjectService"},
 		"an unknown claim":                     {map[string]any{"subjectclaim": "nickname"}, kinds, "SubjectClaim"},
 		"an unknown subject token":             {map[string]any{"exchangesubject": "saml2"}, kinds, "ExchangeSubject"},
 		"Zitadel without an actor":             {map[string]any{"exchangesubject": "zitadel_user_id"}, kinds, "ExchangeActorToken"},

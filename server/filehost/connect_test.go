@@ -130,6 +130,11 @@ func TestWithoutASiteURL(t *testing.T) {
 	require.ErrorAs(t, configuration.Run(t.Context()), &degraded)
 	assert.Contains(t, degraded.Remedy, "Site URL")
 
+	for method, needs := range map[filehost.Method]bool{filehost.MethodJWTBearer: true, filehost.MethodTokenExchange: true,
+		filehost.MethodLoginFlow: false, filehost.MethodAppToken: false, filehost.MethodServiceAccount: false} {
+		w.Methods = []filehost.Method{method}
+		assert.Equal(t, needs, configuration.Run(t.Context()) != nil, method)
+	}
 	w.Methods = []filehost.Method{filehost.MethodPassword}
 	require.NoError(t, configuration.Run(t.Context()))
 	require.NoError(t, w.ConnectWithPassword(t.Context(), bob, "user", filehost.NewSecret("right")))

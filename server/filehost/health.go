@@ -81,7 +81,7 @@ func (s *Service) Probes(kv KV, tokenEndpoint func(context.Context) error, keyNo
 
 // checkComplete tells what a valid configuration lacks: a Service exists for no other.
 func (s *Service) checkComplete() error {
-	if s.NoReturn && slices.Contains(s.Methods, MethodOAuth) {
+	if s.NoReturn && slices.ContainsFunc(s.Methods, Method.needsSiteURL) {
 		missing := s.noReturn()
 		return &Degraded{Remedy: missing.Message + " What needs no sign-in works.", Err: missing}
 	}

@@ -46,6 +46,12 @@ func (c Connection) Automatic() bool {
 	return len(c.Methods) > 0 && c.Methods[0].Automatic() && c.Refused == nil && !c.Declined
 }
 
+// needsSiteURL tells whether a method can't do without Mattermost's own address: sign-ins come back to it, and whoever
+// trusts the plugin's tokens knows it by that.
+func (m Method) needsSiteURL() bool {
+	return m == MethodOAuth || m == MethodTokenExchange || m == MethodJWTBearer
+}
+
 // Identity is what Mattermost vouches for of a user: what an automatic method may tell others about him.
 type Identity struct {
 	UserID        string // immutable

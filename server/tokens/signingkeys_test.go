@@ -295,3 +295,22 @@ func TestASigningKeyIsNamedByItsThumbprintAndLong(t *testing.T) {
 	assert.NotContains(t, seen.String(), base64.RawURLEncoding.EncodeToString(secret.Bytes()))
 	assert.Contains(t, fmt.Sprint(keys), key.jwk.KeyID)
 }
+
+// TOKENS 23: a new master key takes the signing keys along.
+func TestSigningKeysAreBroughtUnderANewMasterKey(t *testing.T) {
+	w := newWorld(t)
+	old := w.signingNodes(1)[0]
+	before, err := old.keyring.current(t.Context())
+	require.NoError(t, err)
+	cipher, err := NewCipher(filehost.NewSecret("canary-new-key"), filehost.NewSecret("canary-encryption-key"))
+	require.NoError(t, err)
+	node := w.signingNodes(1, func(c *Config) { c.Cipher = cipher })[0]
+	require.Equal(t, 1, node.look(t.Context()).moved)
+
+	alone, err := NewCipher(filehost.NewSecret("canary-new-key"))
+	require.NoError(t, err)
+	after, err := w.signingNodes(1, func(c *Config) { c.Cipher = alone })[0].keyring.current(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, before.Current.jwk.KeyID, after.Current.jwk.KeyID)
+	assert.Equal(t, before.Next.jwk.KeyID, after.Next.jwk.KeyID)
+}
