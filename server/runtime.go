@@ -198,12 +198,9 @@ func (p *Plugin) newRuntime(loaded source) (*runtime, error) {
 // wire makes the packages of a configuration, which is in force until ctx ends. They call recheck with the name of a health
 // check that would tell what they have just met.
 func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, cipher *tokens.Cipher, recheck func(check string)) (*filehost.Service, *tokens.Store, error) {
-	hostClient, signInClient, err := newClients(c)
+	hostClient, signInClient, err := newClients(ctx, c)
 	if err != nil {
 		return nil, nil, errors.Wrap(err, "outbound")
-	}
-	for _, client := range []*http.Client{hostClient, signInClient} {
-		context.AfterFunc(ctx, client.CloseIdleConnections)
 	}
 	host, err := remote.New(remote.Config{Host: c.Host, Client: hostClient, StallAfter: c.StallAfter, Clock: p.clock,
 		Troubled: func() { recheck(filehost.CheckHost) }})
@@ -219,8 +216,7 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, ciph
 		RedirectURI: redirectURI(c),
 		AllowHTTP:   c.AllowHTTP,
 		Issuer:      issuerURL(c),
-		Subject:     tokens.Subject{Claim: tokens.SubjectClaim(c.Automatic.Subject.Claim), Service: c.Automatic.Subject.Service},
-		Audience:    c.Automatic.Subject.Audience,
+		Subject:     newSubject(c.Automatic.Subject),
 		Exchange:    newExchange(c.Automatic.Exchange),
 		KV:          kv,
 		Cipher:      cipher,
@@ -272,6 +268,10 @@ func issuerURL(c config.Config) string {
 	return api.IssuerURL(c.SiteURL.String())
 }
 
+func newSubject(subject config.Subject) tokens.Subject {
+	return tokens.Subject{Claim: tokens.SubjectClaim(subject.Claim), Service: subject.Service, Audience: subject.Audience}
+}
+
 func newExchange(exchange config.Exchange) tokens.Exchange {
 	return tokens.Exchange{Subject: tokens.SubjectToken(exchange.Subject), ActorToken: exchange.ActorToken, ConnectorID: exchange.ConnectorID,
 		Audience: exchange.Audience, Resource: exchange.Resource}
@@ -285,8 +285,9 @@ func redirectURI(c config.Config) string {
 	return api.CallbackURL(c.SiteURL.String(), c.Host.ID)
 }
 
-// newClients returns the client for the file host, which reaches no other origin, and the one for the sign-in server.
-func newClients(c config.Config) (host, signIn *http.Client, err error) {
+// newClients returns the client for the file host, which reaches no other origin, and the one for the sign-in server. They
+// keep no connection open after ctx has ended.
+func newClients(ctx context.Context, c config.Config) (host, signIn *http.Client, err error) {
 	out := outbound.Config{CA: c.CA, Allowed: c.AllowedAddresses, AllowHTTP: c.AllowHTTP, UserAgent: "filehost-attach/" + version,
 		Proxy: outbound.Proxy{URL: c.Proxy.URL, Credentials: c.Proxy.Credentials, Except: c.Proxy.Except}}
 	out.HeaderTimeout = signInTimeout
@@ -295,8 +296,13 @@ func newClients(c config.Config) (host, signIn *http.Client, err error) {
 	}
 	out.HeaderTimeout = 0 // its client watches each wait itself
 	out.Origins = []*url.URL{c.Host.BaseURL}
-	host, err = outbound.New(out)
-	return host, signIn, err
+	if host, err = outbound.New(out); err != nil {
+		return nil, nil, err
+	}
+	for _, client := range []*http.Client{host, signIn} {
+		context.AfterFunc(ctx, client.CloseIdleConnections)
+	}
+	return host, signIn, nil
 }
 
 func newOAuth(oauth config.OAuth) tokens.OAuth {

@@ -54,7 +54,9 @@ func TestTheDiscoveryDocumentServesARelyingParty(t *testing.T) {
 	}
 	require.NoError(t, provider.Claims(&found))
 	assert.Equal(t, []string{"RS256"}, found.Algorithms)
-	response, err := site.Client().Get(found.JWKSURI)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, found.JWKSURI, nil)
+	require.NoError(t, err)
+	response, err := site.Client().Do(request)
 	require.NoError(t, err)
 	defer response.Body.Close()
 	var set map[string]any

@@ -42,6 +42,8 @@ var directories = []string{"ldap", "saml"}
 type Subject struct {
 	Claim   SubjectClaim
 	Service string // the AuthService whose accounts are vouched for; "" = none are
+	// Audience is that of assertions; "" = the issuer of the sign-in server, or else its token endpoint.
+	Audience string
 }
 
 // vouched tells whether what is known of a user beside his id comes from the company's single sign-on.
@@ -122,7 +124,7 @@ func (s *Store) assert(ctx context.Context, who filehost.Identity, at endpoints,
 	claims := assertionClaims{Claims: jwt.Claims{
 		Issuer:    s.config.Issuer,
 		Subject:   subject,
-		Audience:  jwt.Audience{cmp.Or(s.config.Audience, at.Issuer, at.Token)}, // one: Keycloak takes no more
+		Audience:  jwt.Audience{cmp.Or(s.config.Subject.Audience, at.Issuer, at.Token)}, // one: Keycloak takes no more
 		IssuedAt:  jwt.NewNumericDate(issued),
 		NotBefore: jwt.NewNumericDate(issued),
 		Expiry:    jwt.NewNumericDate(issued.Add(assertionLife)),

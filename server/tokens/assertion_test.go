@@ -126,7 +126,7 @@ func TestTheAudienceIsTheSettingElseTheIssuerElseTheTokenEndpoint(t *testing.T) 
 		{"", at, "https://login.example.com"},
 		{"", endpoints{Token: at.Token}, "https://login.example.com/token"},
 	} {
-		node.config.Audience = c.setting
+		node.config.Subject.Audience = c.setting
 		token, err := node.assert(t.Context(), identity(ann), c.at, false)
 		require.NoError(t, err)
 		assert.Equal(t, c.want, claimsOf(t, token.Reveal())["aud"])

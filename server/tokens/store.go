@@ -41,7 +41,6 @@ type Config struct {
 	// Of the methods that vouch for users.
 	Issuer   string  // names the plugin to who trusts its keys: the address of its API
 	Subject  Subject // as whom users are named
-	Audience string  // of assertions; "" = the issuer of the sign-in server, or else its token endpoint
 	Exchange Exchange
 
 	KV     filehost.KV
