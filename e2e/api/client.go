@@ -84,7 +84,17 @@ type Connection struct {
 	Method  string `json:"method"`
 	Account string `json:"account"`
 	Grant   string `json:"grant"`
-	Host    struct {
+	// Pending is an account that waits for the user's word, Refused why a method does not connect him.
+	Pending *struct {
+		Account     string `json:"account"`
+		DisplayName string `json:"display_name"`
+		Email       string `json:"email"`
+	} `json:"pending"`
+	Refused *struct {
+		Method string `json:"method"`
+		Reason string `json:"reason"`
+	} `json:"refused"`
+	Host struct {
 		ID   string `json:"id"`
 		Name string `json:"name"`
 		Kind string `json:"kind"`
@@ -169,6 +179,21 @@ func (c Client) Authorize(ctx context.Context) (string, error) {
 	}
 	err := AsProblem(c.Post(ctx, "/connection", struct{}{}, &answer))
 	return answer.AuthorizeURL, err
+}
+
+// BeginLoginFlow begins a sign-in that does not come back to Mattermost, and gives the address where it goes on.
+func (c Client) BeginLoginFlow(ctx context.Context) (string, error) {
+	var answer struct {
+		LoginURL string `json:"login_url"`
+	}
+	err := AsProblem(c.Post(ctx, "/connection", struct{}{}, &answer))
+	return answer.LoginURL, err
+}
+
+// Accept says whether the account that is pending is the caller's.
+func (c Client) Accept(ctx context.Context, accept bool) (Connection, error) {
+	var connection Connection
+	return connection, AsProblem(c.Post(ctx, "/connection", map[string]bool{"accept": accept}, &connection))
 }
 
 // ConnectWithPassword connects by user name and app password.

@@ -184,9 +184,15 @@ func addFile(t *testing.T, content []byte) string {
 // eventually waits until something that Mattermost does in the background is done.
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
+	eventuallyWithin(t, 20*time.Second, what, done)
+}
+
+// eventuallyWithin is for what takes its time.
+func eventuallyWithin(t *testing.T, most time.Duration, what string, done func() bool) {
+	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	limit := time.NewTimer(20 * time.Second)
+	limit := time.NewTimer(most)
 	defer limit.Stop()
 	for !done() {
 		select {

@@ -107,7 +107,7 @@ func TestWrongPasswordsAreFew(t *testing.T) {
 	stranger := site.Plugin(newAccount(t))
 	const own, tries = 5, 12 // the budget of one user, see the admin guide
 	for i := range tries {
-		_, err := stranger.ConnectWithPassword(t.Context(), "nora", "wrong")
+		_, err := stranger.ConnectWithPassword(t.Context(), "nora", fmt.Sprint("wrong ", i))
 		if i < own {
 			wantProblem(t, err, "invalid_request", http.StatusBadRequest)
 		} else {
@@ -118,6 +118,21 @@ func TestWrongPasswordsAreFew(t *testing.T) {
 		t.Errorf("the host has seen %d wrong passwords, want %d", got, own)
 	}
 	_, err := client.List(t.Context(), in("/"))
+	must(t, err)
+}
+
+// TestAWrongPasswordIsSentOnce shows that who types the same again and again doesn't use up anybody's tries.
+func TestAWrongPasswordIsSentOnce(t *testing.T) {
+	host, _ := useNextcloud(t, "password")
+	account := newAccount(t)
+	for _, client := range []api.Client{site.Plugin(account), secondNode(t).Plugin(account), site.Plugin(account)} {
+		_, err := client.ConnectWithPassword(t.Context(), "nora", "wrong")
+		wantProblem(t, err, "invalid_request", http.StatusBadRequest)
+	}
+	if got := host.FailedLogins(); got != 1 {
+		t.Errorf("the host has seen it %d times, want once", got)
+	}
+	_, err := site.Plugin(account).ConnectWithPassword(t.Context(), "nora", host.NewAppPassword("nora"))
 	must(t, err)
 }
 
