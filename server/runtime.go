@@ -188,11 +188,24 @@ func (p *Plugin) newRuntime(loaded source) (*runtime, error) {
 		cancel()
 		return nil, err
 	}
-	go monitor.Watch(ctx, service.Probes(kv, store.CheckTokenEndpoint, store.KeyNote), checkInterval)
+	go monitor.Watch(ctx, service.Probes(kv, store.CheckTokenEndpoint, store.CheckServiceAccount, store.KeyNote), checkInterval)
 	p.inBackground(func() { store.WatchLoginFlows(ctx) })
 	p.inBackground(func() { store.KeepSigningKeys(ctx) })
 	p.inBackground(func() { store.Reencrypt(ctx) })
 	return &runtime{Runtime: api.Runtime{Service: service, Monitor: monitor}, source: loaded, key: keys.Current.Secret, cancel: cancel}, nil
+}
+
+// wiring is what the packages of one configuration have in common.
+type wiring struct {
+	*Plugin
+	config    config.Config
+	kv        filehost.KV
+	cipher    *tokens.Cipher
+	host      *remote.Client
+	server    *mattermost.Server
+	audit     *mattermost.Audit
+	reminders *filehost.Reminders
+	recheck   func(check string)
 }
 
 // wire makes the packages of a configuration, which is in force until ctx ends. They call recheck with the name of a health
@@ -209,55 +222,70 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, ciph
 	}
 	server := mattermost.New(mattermost.Config{API: p.server.Load(), AllowUnscanned: c.AllowUnscanned, Clock: p.clock, Actions: api.ActionsPath})
 	reminders := filehost.NewReminders(filehost.RemindersConfig{Host: c.Host, Users: server.User, Bot: p.bot, KV: kv, Clock: p.clock, Log: p.log})
-	store, err := tokens.New(tokens.Config{
-		Host:        c.Host,
-		Methods:     c.Methods,
-		OAuth:       newOAuth(c.OAuth),
-		RedirectURI: redirectURI(c),
-		AllowHTTP:   c.AllowHTTP,
-		Issuer:      issuerURL(c),
-		Subject:     newSubject(c.Automatic.Subject),
-		Exchange:    newExchange(c.Automatic.Exchange),
-		KV:          kv,
-		Cipher:      cipher,
-		Client:      signInClient,
-		Account:     host.Account,
-		Revoke:      host.Revoker(),
-		HostUser:    host.HostUser,
-		Probe:       host.Probe,
-		AnyEmail:    c.AnyEmail,
-		Identify:    server.Identity,
-		Lost:        reminders.Lost,
-		Notify:      server.ConnectionChanged,
-		Changed:     func() { recheck(filehost.CheckTokenEndpoint) },
-		Pending:     p.pending,
-		Lifetime:    p.lifetime,
-		Node:        p.run.ID(),
-		Clock:       p.clock,
-		Log:         p.log,
-	})
+	w := wiring{p, c, kv, cipher, host, server, mattermost.NewAudit(p.server.Load()), reminders, recheck}
+	store, err := w.newStore(signInClient)
 	if err != nil {
 		return nil, nil, errors.Wrap(err, "tokens")
 	}
+	return w.newService(store), store, nil
+}
+
+func (w wiring) newStore(signInClient *http.Client) (*tokens.Store, error) {
+	return tokens.New(tokens.Config{
+		Host:           w.config.Host,
+		Methods:        w.config.Methods,
+		OAuth:          newOAuth(w.config.OAuth),
+		RedirectURI:    redirectURI(w.config),
+		AllowHTTP:      w.config.AllowHTTP,
+		Issuer:         issuerURL(w.config),
+		Subject:        newSubject(w.config.Automatic.Subject),
+		Exchange:       newExchange(w.config.Automatic.Exchange),
+		KV:             w.kv,
+		Cipher:         w.cipher,
+		Client:         signInClient,
+		Account:        w.host.Account,
+		Revoke:         w.host.Revoker(),
+		HostUser:       w.host.HostUser,
+		Probe:          w.host.Probe,
+		AnyEmail:       w.config.AnyEmail,
+		Identify:       w.server.Identity,
+		Lost:           w.reminders.Lost,
+		Members:        w.server,
+		AutomaticFor:   w.config.Automatic.For,
+		Audit:          w.audit,
+		ServiceAccount: tokens.ServiceAccount(w.config.Automatic.ServiceAccount),
+		Notify:         w.server.ConnectionChanged,
+		Changed:        func() { w.recheck(filehost.CheckTokenEndpoint) },
+		Pending:        w.pending,
+		Lifetime:       w.lifetime,
+		Node:           w.run.ID(),
+		Clock:          w.clock,
+		Log:            w.log,
+	})
+}
+
+func (w wiring) newService(store *tokens.Store) *filehost.Service {
 	return filehost.New(filehost.Config{
-		Host:        c.Host,
-		Settings:    c.Settings,
-		Methods:     c.Methods,
-		NoReturn:    c.SiteURL == nil,
+		Host:        w.config.Host,
+		Settings:    w.config.Settings,
+		Methods:     w.config.Methods,
+		NoReturn:    w.config.SiteURL == nil,
 		Tokens:      store,
 		Connections: store,
 		Issuer:      store,
-		Remote:      host,
-		Mattermost:  server,
-		Audit:       mattermost.NewAudit(p.server.Load()),
-		Reminders:   reminders,
-		Sealer:      cipher,
-		KV:          kv,
-		Clock:       p.clock,
-		Claims:      p.claims,
-		Copies:      p.copies,
-		Listings:    p.listings,
-	}), store, nil
+		Remote:      w.host,
+		Mattermost:  w.server,
+		Members:     w.server,
+		Audience:    w.config.Automatic.For,
+		Audit:       w.audit,
+		Reminders:   w.reminders,
+		Sealer:      w.cipher,
+		KV:          w.kv,
+		Clock:       w.clock,
+		Claims:      w.claims,
+		Copies:      w.copies,
+		Listings:    w.listings,
+	})
 }
 
 // issuerURL is whom the tokens that the plugin signs are from; "" when Mattermost has no address.

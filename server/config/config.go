@@ -95,7 +95,7 @@ type Proxy struct {
 
 // Automatic is how users get access without an act of theirs; empty where they don't.
 type Automatic struct {
-	For            []string // "everyone", "team:NAME" or "group:NAME"
+	For            filehost.Audience
 	Subject        Subject
 	Exchange       Exchange       // MethodTokenExchange
 	ServiceAccount ServiceAccount // MethodServiceAccount; MethodAppToken: the account that makes the tokens

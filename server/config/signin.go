@@ -92,18 +92,15 @@ func (v *validator) subject(raw Raw) Subject {
 }
 
 // whom reads who may use an automatic method.
-func (v *validator) whom(raw string) []string {
-	whom := list(raw)
-	if len(whom) == 0 {
+func (v *validator) whom(raw string) filehost.Audience {
+	audience, err := filehost.ParseAudience(raw)
+	switch {
+	case err != nil:
+		v.fail("AutomaticFor", "%v.", err)
+	case audience.IsEmpty():
 		v.fail("AutomaticFor", "enter who gets access without signing in: team:NAME or group:NAME, separated by commas, or everyone.")
 	}
-	for _, one := range whom {
-		kind, name, named := strings.Cut(one, ":")
-		if one != "everyone" && (!named || name == "" || kind != "team" && kind != "group") {
-			v.fail("AutomaticFor", "%q is neither everyone nor team:NAME nor group:NAME.", one)
-		}
-	}
-	return whom
+	return audience
 }
 
 // list splits at commas and leaves out what is empty.

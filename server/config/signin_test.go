@@ -26,7 +26,7 @@ func TestAnAutomaticMethodWithFallbacks(t *testing.T) {
 	got, err := config.New(exchanging(), site, kinds)
 	require.NoError(t, err)
 	assert.Equal(t, []filehost.Method{filehost.MethodTokenExchange, filehost.MethodOAuth, filehost.MethodPassword}, got.Methods)
-	assert.Equal(t, []string{"team:engineering", "group:finance"}, got.Automatic.For)
+	assert.Equal(t, filehost.Audience{Teams: []string{"engineering"}, Groups: []string{"finance"}}, got.Automatic.For)
 	assert.Equal(t, config.Subject{Claim: config.SubjectAuthData, Service: "saml"}, got.Automatic.Subject)
 	assert.Equal(t, config.ExchangeJWT, got.Automatic.Exchange.Subject)
 	assert.Equal(t, []string{"https://a.example", "https://b.example"}, got.Automatic.Exchange.Resource)

@@ -11,7 +11,6 @@ const (
 	AuditAttach      AuditAction = "attach_files"
 	AuditConnect     AuditAction = "connect"               // a user, by an act of his own
 	AuditAutoConnect AuditAction = "connect_automatically" // a user, by none
-	AuditRefuse      AuditAction = "refuse"                // access without an act of the user
 	AuditDisconnect  AuditAction = "disconnect"            // by the user himself
 	AuditRevoke      AuditAction = "revoke"                // by an admin, or because the user was deactivated
 	AuditKeyRotation AuditAction = "rotate_key"            // nothing is encrypted with the previous key any more

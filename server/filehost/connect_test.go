@@ -125,7 +125,7 @@ func TestWithoutASiteURL(t *testing.T) {
 	require.NoError(t, w.ConnectWithPassword(t.Context(), "bot", "user", filehost.NewSecret("right")))
 
 	var degraded *filehost.Degraded
-	configuration := w.Probes(nil, nil, nil)[0]
+	configuration := w.Probes(nil, nil, nil, nil)[0]
 	require.Equal(t, filehost.CheckConfiguration, configuration.Name)
 	require.ErrorAs(t, configuration.Run(t.Context()), &degraded)
 	assert.Contains(t, degraded.Remedy, "Site URL")

@@ -33,9 +33,13 @@ const (
 	CheckTokenEndpoint = "token_endpoint"
 	CheckTransfers     = "transfers"
 	CheckBot           = "bot"
+
+	CheckAutomaticAccess = "automatic_access" // only where users get access without signing in
+	CheckServiceAccount  = "service_account"  // only where it is one account for all
 )
 
-// Probe is a check that can be run. Run calls out with no grant and no user's credential. It fails with Degraded for what
+// Probe is a check that can be run. Run calls out with no grant and no user's credential, and seldom with the service
+// account's. It fails with Degraded for what
 // still works, only less well.
 type Probe struct {
 	Name string
@@ -66,9 +70,9 @@ type Check struct {
 
 // Probes returns the checks of a configured host, in the order an admin reads them. keyNote is what the check of the
 // encryption key tells beside.
-func (s *Service) Probes(kv KV, tokenEndpoint func(context.Context) error, keyNote func() string) []Probe {
+func (s *Service) Probes(kv KV, tokenEndpoint, serviceAccount func(context.Context) error, keyNote func() string) []Probe {
 	key := &keyProbe{kv: kv, sealer: s.Sealer}
-	return []Probe{
+	probes := []Probe{
 		{Name: CheckConfiguration, Run: func(context.Context) error { return s.checkComplete() }},
 		{Name: CheckKey, Run: key.run, Note: keyNote},
 		{Name: CheckKVStore, Run: func(ctx context.Context) error { return checkKV(ctx, kv) }},
@@ -77,6 +81,21 @@ func (s *Service) Probes(kv KV, tokenEndpoint func(context.Context) error, keyNo
 		{Name: CheckTransfers, Run: s.Mattermost.CheckUploads},
 		{Name: CheckBot, Run: s.Reminders.Bot.Check},
 	}
+	if s.Methods[0].Automatic() {
+		probes = append(probes, Probe{Name: CheckAutomaticAccess, Run: s.checkAutomaticAccess})
+	}
+	if s.Methods[0] == MethodServiceAccount {
+		probes = append(probes, Probe{Name: CheckServiceAccount, Run: serviceAccount})
+	}
+	return probes
+}
+
+// checkAutomaticAccess tells what keeps users from access without signing in, or gives it to other users than it seems.
+func (s *Service) checkAutomaticAccess(ctx context.Context) error {
+	if err := s.Audit.CheckAudit(ctx); err != nil {
+		return err
+	}
+	return s.Members.CheckAudience(ctx, s.Audience)
 }
 
 // checkComplete tells what a valid configuration lacks: a Service exists for no other.

@@ -134,7 +134,7 @@ func TestAProbeThatIsStoppedSaysWhyItself(t *testing.T) {
 func TestTheProbesOfAHealthyServicePass(t *testing.T) {
 	w := newWorld()
 	kv := filehosttest.NewKV(clockwork.NewFakeClockAt(noon))
-	probes := w.Probes(kv, func(context.Context) error { return nil }, func() string { return "The key is fine." })
+	probes := w.Probes(kv, func(context.Context) error { return nil }, nil, func() string { return "The key is fine." })
 	for range 2 {
 		for _, probe := range probes {
 			require.NoError(t, probe.Run(t.Context()), probe.Name)
@@ -159,11 +159,46 @@ func TestAnAdminIsToldTheNoteOfACheckWhetherItPassesOrNot(t *testing.T) {
 	}
 }
 
+// directory says of every audience the same.
+type directory struct {
+	filehost.Members
+	err error
+}
+
+func (d directory) CheckAudience(context.Context, filehost.Audience) error { return d.err }
+
+func TestAccessWithoutSigningInHasChecksOfItsOwn(t *testing.T) {
+	common := len(newWorld().Probes(nil, nil, nil, nil))
+	names := func(w *world) (names []string) {
+		for _, probe := range w.Probes(w.kv, nil, nil, nil)[common:] {
+			names = append(names, probe.Name)
+		}
+		return names
+	}
+	w := newWorld()
+	w.Methods = []filehost.Method{filehost.MethodJWTBearer, filehost.MethodOAuth}
+	assert.Equal(t, []string{"automatic_access"}, names(w))
+	w.Methods[0] = filehost.MethodServiceAccount
+	assert.Equal(t, []string{"automatic_access", "service_account"}, names(w))
+
+	rejected := errors.New("rejected")
+	w.Members = directory{}
+	probes := w.Probes(w.kv, nil, func(context.Context) error { return rejected }, nil)
+	require.NoError(t, probes[common].Run(t.Context()))
+	require.ErrorIs(t, probes[common+1].Run(t.Context()), rejected)
+	unknown := errors.New("no such team")
+	w.Members = directory{err: unknown}
+	require.ErrorIs(t, probes[common].Run(t.Context()), unknown)
+	full := errors.New("full")
+	w.audit.Refuse(full)
+	require.ErrorIs(t, probes[common].Run(t.Context()), full)
+}
+
 func TestAKeyThatIsNotHereAnyMoreWarns(t *testing.T) {
 	w := newWorld()
 	kv := filehosttest.NewKV(clockwork.NewFakeClockAt(noon))
 	kv.Put("key_sample", []byte("sealed with another key"))
-	err := w.Probes(kv, nil, nil)[1].Run(t.Context())
+	err := w.Probes(kv, nil, nil, nil)[1].Run(t.Context())
 	var degraded *filehost.Degraded
 	require.ErrorAs(t, err, &degraded)
 	assert.Contains(t, degraded.Remedy, "enter the former key")
@@ -219,7 +254,7 @@ func TestTheSampleIsEncryptedAnewByEachConfigurationSoThatTheLossOfItsKeyShows(t
 		return nil
 	})
 	for _, configuration := range []string{"first", "next"} {
-		before, probe := writes, w.Probes(kv, nil, nil)[1]
+		before, probe := writes, w.Probes(kv, nil, nil, nil)[1]
 		for range 3 {
 			require.NoError(t, probe.Run(t.Context()))
 		}

@@ -25,6 +25,8 @@ type Config struct {
 	Issuer      Issuer
 	Remote      Remote
 	Mattermost  Mattermost
+	Members     Members
+	Audience    Audience // of the first method, if it needs no act of the user
 	Audit       Audit
 	Reminders   *Reminders
 	Sealer      Sealer

@@ -131,6 +131,7 @@ func TestAnOutcomeThatTheAuditLogDoesNotTakeChangesNothing(t *testing.T) {
 func TestTheOutcomeIsRecordedOfARequestThatRanOutOfTime(t *testing.T) {
 	w := shared()
 	ctx, end := context.WithCancel(t.Context())
+	defer end()
 	w.remote.AddFile("/a", []byte("first"), noon).Read = end
 	_, _ = w.Attach(ctx, alice, attachment("/a"))
 	require.Error(t, ctx.Err())

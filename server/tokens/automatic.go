@@ -65,19 +65,23 @@ func (s *Store) automaticGrant() string {
 // isAutomatic tells whether a record was made by the automatic method that is configured now.
 func (s *Store) isAutomatic(r record) bool { return r.Grant != "" && r.Grant == s.automaticGrant() }
 
-// issuable tells whether the automatic method may make a credential where the store holds r. It takes nothing's place that
-// could be read again one day, and no account that a person has connected himself.
-func (s *Store) issuable(r record) bool {
-	if s.automatic == nil {
-		return false
-	}
+// connectsByItself tells whether users can have access without an act of theirs.
+func (s *Store) connectsByItself() bool { return s.automatic != nil || s.shared != nil }
+
+// replaceable tells whether access without an act of the user may take the place of r. It takes nothing's place that could
+// be read again one day, and no account that a person has connected himself.
+func replaceable(r record) bool {
 	switch r.State {
 	case absent, foreign, outdated, dead:
 		return true
-	case active, refreshing:
-		return s.isAutomatic(r)
 	}
 	return false
+}
+
+// issuable tells whether the automatic method may make a credential where the store holds r.
+func (s *Store) issuable(r record) bool {
+	holds := r.State == active || r.State == refreshing
+	return s.automatic != nil && (replaceable(r) || holds && s.isAutomatic(r))
 }
 
 // vacant is the record that a credential of the automatic method is made for. It holds none yet.
@@ -117,7 +121,7 @@ func (s *Store) refused(read record, why *refusal) record {
 
 // ConnectAutomatically implements filehost.Connections.
 func (s *Store) ConnectAutomatically(ctx context.Context, userID string) error {
-	if s.automatic == nil {
+	if !s.connectsByItself() {
 		return filehost.E(filehost.Unsupported, s.config.Host.Name+" is connected by signing in.", nil)
 	}
 	err := s.contest(ctx, func() (bool, error) {

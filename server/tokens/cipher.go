@@ -130,6 +130,8 @@ const (
 	urlPurpose        purpose = "url"
 	formerKeysPurpose purpose = "former keys"
 	signingPurpose    purpose = "signing keys"
+
+	serviceAccountPurpose purpose = "service account" // of fingerprints only
 )
 
 // place is where a value belongs. It decrypts at no other.

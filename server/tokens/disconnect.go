@@ -48,7 +48,7 @@ func (s *Store) Disconnect(ctx context.Context, userID string) error {
 // clear removes a tombstone, unless the user has connected anew. Who would be connected again without an act of his is
 // kept on record as one who doesn't want that.
 func (s *Store) clear(ctx context.Context, userID string, tombstone entry) error {
-	if s.automatic != nil {
+	if s.connectsByItself() {
 		_, _, err := s.swap(ctx, userID, tombstone, record{State: declined, Generation: tombstone.Generation})
 		return err
 	}

@@ -203,7 +203,7 @@ func (s *Store) stands(ctx context.Context, userID string, found record) (record
 	switch {
 	case found.State == disconnecting:
 		return found, nil
-	case found.State == declined && s.automatic == nil,
+	case found.State == declined && !s.connectsByItself(),
 		found.State == refused && (!s.isAutomatic(found) || !s.config.Clock.Now().Before(found.Until)):
 		return none, nil
 	case found.State == declined, found.State == refused:
@@ -381,9 +381,22 @@ func (s *Store) Connection(ctx context.Context, userID string) (filehost.Connect
 	if err != nil {
 		return filehost.Connection{}, err
 	}
+	why, err := s.barred(ctx, userID, found.record)
+	if err != nil {
+		return filehost.Connection{}, err
+	}
+	if why != nil && !replaceable(found.record) {
+		found = entry{} // he has nothing else
+	}
 	connection, err := s.connection(ctx, userID, found)
+	if why == nil && s.sharing(found.record) {
+		connection, err = s.shared.connection(ctx, userID)
+	}
 	if err == nil {
 		err = s.flowStory(ctx, userID, &connection)
+	}
+	if why != nil {
+		connection.Refused = &filehost.Refusal{Method: s.config.Methods[0], Reason: why.reason}
 	}
 	return connection, err
 }

@@ -16,21 +16,33 @@ func (s *Store) For(ctx context.Context, userID string) (filehost.Credential, er
 		return filehost.Credential{}, err
 	}
 	s.noteUse(ctx, userID)
-	return found.credential(), nil
+	return s.credential(found), nil
+}
+
+// credential is what a record gives access with.
+func (s *Store) credential(r record) filehost.Credential {
+	credential := r.credential()
+	credential.ReadOnly = r.Grant == serviceGrant && !s.config.ServiceAccount.Writes
+	return credential
 }
 
 func (s *Store) current(ctx context.Context, userID string) (record, error) {
 	now := s.config.Clock.Now()
 	if kept, ok := s.notSaved(userID); ok {
-		if kept.usable(now) {
-			return kept, nil
+		if !kept.usable(now) {
+			return record{}, storeFailed(errNotSaved)
 		}
-		return record{}, storeFailed(errNotSaved)
+		return kept, s.admit(ctx, userID, entry{record: kept})
 	}
 	found, err := s.load(ctx, userID)
+	if err == nil {
+		err = s.admit(ctx, userID, found)
+	}
 	switch {
 	case err != nil:
 		return record{}, err
+	case s.sharing(found.record):
+		return s.shared.use(ctx)
 	case found.State == active && found.usable(now):
 		return found.record, nil
 	case found.State == refreshing, found.State == active && s.renewable(found.record), s.issuable(found.record):
@@ -41,6 +53,9 @@ func (s *Store) current(ctx context.Context, userID string) (record, error) {
 
 // Renew implements filehost.Tokens. A rejected credential that can't be renewed is marked dead at once.
 func (s *Store) Renew(ctx context.Context, userID string, rejected filehost.Credential) (filehost.Credential, error) {
+	if s.shared != nil && rejected.Grant == serviceGrant {
+		return filehost.Credential{}, s.shared.rejected(ctx)
+	}
 	spent := generation(rejected.Generation)
 	if kept, ok := s.notSaved(userID); ok {
 		if kept.Generation == spent {

@@ -61,6 +61,13 @@ type Config struct {
 
 	// Identify tells what Mattermost vouches for of a user, or fails with NotFound.
 	Identify func(ctx context.Context, userID string) (filehost.Identity, error)
+	// AutomaticFor is whom the admin lets have access without an act of theirs. Members is asked at each use; nil = nobody
+	// is let.
+	AutomaticFor filehost.Audience
+	Members      filehost.Members
+	// Audit is told of who is connected so, and of who is not. nil = nobody asks.
+	Audit          filehost.Audit
+	ServiceAccount ServiceAccount // MethodServiceAccount; MethodAppToken: the account that makes the tokens
 
 	// Lost is told of each user whose connection has ended by itself, at least once for each. It may block. nil = nobody asks.
 	Lost func(ctx context.Context, loss filehost.Loss) error
@@ -84,9 +91,10 @@ func (c Config) signs() bool {
 // Store implements filehost.Tokens and filehost.Connections for one host. It is safe for concurrent use.
 type Store struct {
 	config    Config
-	provider  *provider // nil where no method needs a sign-in server
-	automatic automatic // nil where the first method is interactive
-	keyring   *keyring  // nil where the plugin signs nothing
+	provider  *provider       // nil where no method needs a sign-in server
+	automatic automatic       // nil where the first method is interactive, or none of a user's own
+	shared    *serviceAccount // nil where the first method is another
+	keyring   *keyring        // nil where the plugin signs nothing
 	flights   singleflight.Group
 	losses    singleflight.Group
 	used      lastUses
@@ -107,6 +115,9 @@ var (
 func New(config Config) (*Store, error) {
 	if config.Log == nil {
 		config.Log = slog.New(slog.DiscardHandler)
+	}
+	if config.Audit == nil {
+		config.Audit = noAudit{}
 	}
 	if config.Changed == nil {
 		config.Changed = func() {}
@@ -132,7 +143,14 @@ func New(config Config) (*Store, error) {
 	if config.signs() {
 		store.keyring = &keyring{store: store, generate: newSigningKey}
 	}
-	if config.Methods[0].Automatic() {
+	switch {
+	case config.Methods[0] == filehost.MethodServiceAccount:
+		shared, err := newServiceAccount(store)
+		if err != nil {
+			return nil, err
+		}
+		store.shared = shared
+	case config.Methods[0].Automatic():
 		method, err := newAutomatic(store)
 		if err != nil {
 			return nil, err

@@ -82,6 +82,7 @@ func (w *world) node(edits ...func(*Config)) *Store {
 		Identify: func(_ context.Context, userID string) (filehost.Identity, error) {
 			return filehost.Identity{UserID: userID, Username: userID, Active: true}, nil
 		},
+		AutomaticFor: filehost.Audience{Everyone: true}, Members: &chosen{everyone: true},
 		Account: func(_ context.Context, c filehost.Credential) (string, error) { return w.account(c) },
 		Revoke: func(_ context.Context, c filehost.Credential) error {
 			w.ending.Lock()
