@@ -170,7 +170,7 @@ func TestAForgedIDTokenConnectsNobodyAndItsTokensAreRevoked(t *testing.T) {
 	for name, forge := range forgeries() {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			server := w.openID("id_token_signing_alg_values_supported", []string{"RS256", "none", "HS256"})
+			server := w.openID("id_token_signing_alg_values_supported", []string{"RS256", "none", "HS256"}, "userinfo_endpoint", "")
 			server.forge = func(claims map[string]any) string { return forge(server, claims) }
 			node := w.node(w.byIssuer)
 			state, code := w.begin(node, ann)

@@ -85,6 +85,13 @@ type cachedMetadata struct {
 	readAt time.Time
 }
 
+// look returns the last metadata, nil if there is none, and whether it does without asking again.
+func (c *cachedMetadata) look(now time.Time) (last *metadata, young bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last, c.last != nil && now.Sub(c.readAt) < metadataLifetime
+}
+
 // putOff lets the old metadata do until the server is asked again.
 func (c *cachedMetadata) putOff(now time.Time) {
 	c.mu.Lock()
@@ -96,13 +103,16 @@ func (c *cachedMetadata) putOff(now time.Time) {
 // asked.
 func (s *Store) discovered(ctx context.Context) (metadata, error) {
 	cache := &s.provider.metadata
-	cache.mu.Lock()
-	last, readAt := cache.last, cache.readAt
-	cache.mu.Unlock()
-	if last != nil && s.config.Clock.Since(readAt) < metadataLifetime {
+	last, young := cache.look(s.config.Clock.Now())
+	if young {
 		return *last, nil
 	}
-	found, err := shared(ctx, s, "metadata", s.discover)
+	found, err := shared(ctx, s, "metadata", func(ctx context.Context) (metadata, error) {
+		if found, young := cache.look(s.config.Clock.Now()); young {
+			return *found, nil // another call has just ended
+		}
+		return s.discover(ctx)
+	})
 	switch {
 	case err == nil:
 		return found, nil
