@@ -90,6 +90,7 @@ var routes = []route{
 	{method: http.MethodDelete, path: "/api/connection", limit: within(signIn), use: (*Handler).disconnect},
 	{method: http.MethodGet, path: "/api/admin/connections", limit: within(listing), use: (*Handler).keptConnections},
 	{method: http.MethodDelete, path: "/api/admin/connections/{user_id}", limit: within(signIn), use: (*Handler).revokeConnection},
+	{method: http.MethodDelete, path: "/api/admin/signing-keys", limit: within(quick), use: (*Handler).replaceSigningKeys},
 	{method: http.MethodGet, path: "/api/connection/callback/{host}", public: true, spends: true, limit: within(signIn), use: (*Handler).callback},
 	{method: http.MethodGet, path: "/api/connection/confirm/{handle}", public: true, limit: within(quick), use: (*Handler).confirmPage},
 	{method: http.MethodGet, path: "/api/connection/done", public: true, limit: within(quick), use: (*Handler).donePage},

@@ -54,6 +54,15 @@ func (h *Handler) discovery(r *request) (response, error) {
 	}}, nil
 }
 
+// replaceSigningKeys serves DELETE /admin/signing-keys.
+func (h *Handler) replaceSigningKeys(r *request) (response, error) {
+	service, err := serviceOfQuery(r)
+	if err != nil {
+		return response{}, err
+	}
+	return response{status: http.StatusNoContent}, service.ReplaceSigningKeys(r.ctx, r.userID)
+}
+
 func publicKeys(r *request) ([]byte, error) {
 	service, err := r.serviceFor("")
 	if err != nil {

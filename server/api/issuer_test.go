@@ -63,3 +63,14 @@ func TestTheDiscoveryDocumentServesARelyingParty(t *testing.T) {
 	require.NoError(t, json.NewDecoder(response.Body).Decode(&set))
 	assert.Len(t, set["keys"], 1)
 }
+
+func TestOnlyASystemAdminReplacesTheSigningKeys(t *testing.T) {
+	w := newWorld(t)
+	w.tokens.Keys = someKeys
+	assert.Equal(t, "forbidden", failureOf(t, w.call(t, alice, http.MethodDelete, "/admin/signing-keys", "")).Code)
+	assert.JSONEq(t, someKeys, w.tokens.Keys)
+	assert.Equal(t, http.StatusNoContent, w.call(t, admin, http.MethodDelete, "/admin/signing-keys", "").Code)
+	assert.JSONEq(t, `{"keys":[]}`, w.tokens.Keys)
+	w.tokens.Keys = ""
+	assert.Equal(t, "not_found", failureOf(t, w.call(t, admin, http.MethodDelete, "/admin/signing-keys", "")).Code)
+}

@@ -125,6 +125,19 @@ func (s *Service) UserDeactivated(ctx context.Context, userID string) error {
 	return s.end(ctx, "", userID)
 }
 
+// ReplaceSigningKeys puts new keys in the place of those that the plugin signs with, by the word of a system admin who
+// fears that they are known, or whose encryption key is lost. It fails with NotFound where nothing is signed.
+func (s *Service) ReplaceSigningKeys(ctx context.Context, adminID string) error {
+	if err := s.admin(ctx, adminID); err != nil {
+		return err
+	}
+	if err := s.Issuer.ReplaceKeys(ctx); err != nil {
+		return err
+	}
+	s.note(ctx, AuditEvent{Action: AuditReplaceKeys, ActingUserID: adminID})
+	return nil
+}
+
 // end revokes a user's access by another's word; "" = the plugin's own.
 func (s *Service) end(ctx context.Context, actor, userID string) error {
 	ended, _ := s.Connections.Connection(ctx, userID) // what can't be told of it doesn't keep it from ending
@@ -140,7 +153,7 @@ func (s *Service) end(ctx context.Context, actor, userID string) error {
 func (s *Service) admin(ctx context.Context, userID string) error {
 	user, err := s.person(ctx, userID)
 	if err == nil && !user.Admin {
-		return E(Forbidden, "Only a system admin may see and end other users' connections.", nil)
+		return E(Forbidden, "Only a system admin may do this.", nil)
 	}
 	return err
 }

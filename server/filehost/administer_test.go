@@ -45,6 +45,17 @@ func users(page filehost.KeptPage) (ids []string) {
 	return ids
 }
 
+func TestAnAdminReplacesTheSigningKeysAndTheAuditLogSaysSo(t *testing.T) {
+	w := newWorld()
+	assert.Equal(t, filehost.NotFound, kindOf(w.ReplaceSigningKeys(t.Context(), admin)))
+	w.tokens.Keys = `{"keys":[{}]}`
+	assert.Equal(t, filehost.Forbidden, kindOf(w.ReplaceSigningKeys(t.Context(), alice)))
+	assert.Empty(t, w.audit.Events())
+	require.NoError(t, w.ReplaceSigningKeys(t.Context(), admin))
+	assert.Equal(t, []filehost.AuditEvent{{Action: filehost.AuditReplaceKeys, Outcome: filehost.AuditSuccess, ActingUserID: admin, HostID: w.Host.ID}}, w.audit.Events())
+	assert.JSONEq(t, `{"keys":[]}`, w.tokens.Keys)
+}
+
 func TestAnAdminSeesWhoseAccessIsKeptPageByPage(t *testing.T) {
 	w := newWorld()
 	w.Connections = keeper{Connections: w.tokens, kept: []filehost.Kept{

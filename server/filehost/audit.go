@@ -14,6 +14,7 @@ const (
 	AuditDisconnect  AuditAction = "disconnect"            // by the user himself
 	AuditRevoke      AuditAction = "revoke"                // by an admin, or because the user was deactivated
 	AuditKeyRotation AuditAction = "rotate_key"            // nothing is encrypted with the previous key any more
+	AuditReplaceKeys AuditAction = "replace_signing_keys"  // by an admin
 )
 
 // AuditOutcome says how far an action got.

@@ -129,6 +129,9 @@ type Issuer interface {
 	// JWKS returns the public keys that check what the plugin signs (RFC 7517 5), as JSON. They are good for an hour. It
 	// changes nothing, and fails with NotFound where nothing is signed.
 	JWKS(ctx context.Context) ([]byte, error)
+	// ReplaceKeys puts new keys in the place of all there are, whether those can be read or not: nothing that they have
+	// signed is good any more. It fails with NotFound where nothing is signed.
+	ReplaceKeys(ctx context.Context) error
 }
 
 // Remote is the client of the file host. Every method may fail with CredentialRejected, Forbidden, NotFound, Conflict

@@ -127,7 +127,7 @@ type keyring struct {
 	readAt time.Time
 }
 
-const signingKeysLost = "The keys that the plugin signs with can't be read, since its encryption key has changed. Ask your admin to restore it."
+const signingKeysLost = "The keys that the plugin signs with can't be read, since its encryption key has changed. Ask your admin to restore it, or to replace the signing keys."
 
 var errNoSigningKeys = errors.New("there are no signing keys yet")
 
@@ -194,12 +194,12 @@ func (r *keyring) renew(ctx context.Context) (keys signingKeys, err error) {
 			keys = read
 			return true, err
 		}
-		for len(fresh) == 0 || missing && len(fresh) == 1 {
-			key, err := r.generate()
-			if err != nil {
-				return false, filehost.E(filehost.Internal, "A signing key could not be made.", err)
-			}
-			fresh = append(fresh, key)
+		needed := 1
+		if missing {
+			needed = 2
+		}
+		if fresh, err = r.make(needed, fresh); err != nil {
+			return false, err
 		}
 		if missing {
 			keys = signingKeys{Current: fresh[0], Next: fresh[1], Since: now.UTC()}
@@ -226,6 +226,33 @@ func (r *keyring) put(ctx context.Context, read []byte, keys signingKeys) (bool,
 	return won, nil
 }
 
+// replace puts new keys in the place of whatever there is. Nodes that have read the old ones sign with them for a minute.
+func (r *keyring) replace(ctx context.Context) error {
+	fresh, err := r.make(2, nil)
+	if err != nil {
+		return err
+	}
+	return r.store.contest(ctx, func() (bool, error) {
+		raw, err := r.store.config.KV.Get(ctx, r.key())
+		if err != nil {
+			return false, storeFailed(err)
+		}
+		return r.put(ctx, raw, signingKeys{Current: fresh[0], Next: fresh[1], Since: r.store.config.Clock.Now().UTC()})
+	})
+}
+
+// make adds keys to those that were made already, until there are enough.
+func (r *keyring) make(count int, made []signingKey) ([]signingKey, error) {
+	for len(made) < count {
+		key, err := r.generate()
+		if err != nil {
+			return nil, filehost.E(filehost.Internal, "A signing key could not be made.", err)
+		}
+		made = append(made, key)
+	}
+	return made, nil
+}
+
 // KeepSigningKeys makes the keys that the plugin signs with, and rotates them when they are due, until ctx ends. It
 // returns at once where nothing is signed.
 func (s *Store) KeepSigningKeys(ctx context.Context) {
@@ -239,10 +266,23 @@ func (s *Store) KeepSigningKeys(ctx context.Context) {
 	}
 }
 
+// signsNothing is the error of a configuration without keys.
+func signsNothing() error {
+	return filehost.E(filehost.NotFound, "The plugin signs nothing under its settings.", nil)
+}
+
+// ReplaceKeys implements filehost.Issuer.
+func (s *Store) ReplaceKeys(ctx context.Context) error {
+	if s.keyring == nil {
+		return signsNothing()
+	}
+	return s.keyring.replace(ctx)
+}
+
 // JWKS implements filehost.Issuer.
 func (s *Store) JWKS(ctx context.Context) ([]byte, error) {
 	if s.keyring == nil {
-		return nil, filehost.E(filehost.NotFound, "The plugin signs nothing under its settings.", nil)
+		return nil, signsNothing()
 	}
 	keys, err := s.keyring.read(ctx)
 	if errors.Is(err, errNoSigningKeys) {

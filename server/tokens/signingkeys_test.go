@@ -314,3 +314,35 @@ func TestSigningKeysAreBroughtUnderANewMasterKey(t *testing.T) {
 	assert.Equal(t, before.Current.jwk.KeyID, after.Current.jwk.KeyID)
 	assert.Equal(t, before.Next.jwk.KeyID, after.Next.jwk.KeyID)
 }
+
+// Whether somebody knows the old keys or nobody can read them any more.
+func TestReplacedSigningKeysAreNotTrustedAnyMore(t *testing.T) {
+	w := newWorld(t)
+	nodes := w.signingNodes(2)
+	keysOf(t, nodes, current)
+	w.clock.Advance(signingKeyTime)
+	keysOf(t, nodes, renewed)
+	before := keyIDs(t, nodes[0])
+	require.Len(t, before, 3)
+	require.NoError(t, nodes[0].ReplaceKeys(t.Context()))
+	assert.Len(t, keyIDs(t, nodes[0]), 2, "the previous key is gone as well")
+	w.clock.Advance(signingKeysRead)
+	for _, node := range nodes {
+		for _, id := range keyIDs(t, node) {
+			assert.NotContains(t, before, id)
+		}
+	}
+
+	cipher, err := NewCipher(filehost.NewSecret("another"))
+	require.NoError(t, err)
+	lost := w.signingNodes(1, func(c *Config) { c.Cipher = cipher })[0]
+	_, err = lost.keyring.current(t.Context())
+	requireKind(t, filehost.NotConfigured, err)
+	require.NoError(t, lost.ReplaceKeys(t.Context()))
+	_, err = lost.keyring.current(t.Context())
+	require.NoError(t, err)
+
+	requireKind(t, filehost.NotFound, w.node().ReplaceKeys(t.Context()))
+	w.kv.Fail(func(filehosttest.Op, string) error { return errors.New("database is down") })
+	requireKind(t, filehost.Internal, nodes[0].ReplaceKeys(t.Context()))
+}

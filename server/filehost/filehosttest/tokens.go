@@ -204,6 +204,15 @@ func (t *Tokens) JWKS(context.Context) ([]byte, error) {
 	return []byte(t.Keys), nil
 }
 
+// ReplaceKeys implements filehost.Issuer.
+func (t *Tokens) ReplaceKeys(ctx context.Context) error {
+	if _, err := t.JWKS(ctx); err != nil {
+		return err
+	}
+	t.Keys = `{"keys":[]}`
+	return nil
+}
+
 // Callback implements filehost.Connections: the code "good" connects, others do not.
 func (t *Tokens) Callback(_ context.Context, callback filehost.Callback) (filehost.CallbackResult, error) {
 	t.mu.Lock()
