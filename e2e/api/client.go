@@ -84,6 +84,9 @@ type Connection struct {
 	Method  string `json:"method"`
 	Account string `json:"account"`
 	Grant   string `json:"grant"`
+	// Methods are those that the caller may use now, the best first.
+	Methods   []string `json:"methods"`
+	Automatic bool     `json:"automatic"`
 	// Pending is an account that waits for the user's word, Refused why a method does not connect him.
 	Pending *struct {
 		Account     string `json:"account"`
@@ -194,6 +197,12 @@ func (c Client) BeginLoginFlow(ctx context.Context) (string, error) {
 func (c Client) Accept(ctx context.Context, accept bool) (Connection, error) {
 	var connection Connection
 	return connection, AsProblem(c.Post(ctx, "/connection", map[string]bool{"accept": accept}, &connection))
+}
+
+// ConnectAutomatically asks for access without a click.
+func (c Client) ConnectAutomatically(ctx context.Context) (Connection, error) {
+	var connection Connection
+	return connection, AsProblem(c.Post(ctx, "/connection", struct{}{}, &connection))
 }
 
 // ConnectWithPassword connects by user name and app password.

@@ -37,6 +37,7 @@ func init() {
 type trust struct {
 	issuer string
 	links  map[string]string // subject of the issuer -> user
+	ids    map[string]string // the server's own id -> user
 	spent  map[string]bool   // jti
 }
 
@@ -54,8 +55,12 @@ func (h *Host) Link(subject, user string) {
 	h.storage.trust.links[subject] = user
 }
 
-// UserID is the sign-in server's own id of a user.
-func (h *Host) UserID(user string) string { return "id of " + user }
+// Identify says what a user's id is at the sign-in server.
+func (h *Host) Identify(id, user string) {
+	h.storage.mu.Lock()
+	defer h.storage.mu.Unlock()
+	h.storage.trust.ids[id] = user
+}
 
 // ActorToken makes a token of the account that may act for others, or of one that may not.
 func (h *Host) ActorToken(allowed bool) (string, error) {
@@ -84,10 +89,10 @@ var (
 func (s *storage) VerifyExchangeSubjectToken(ctx context.Context, token string, kind oidc.TokenType) (string, string, map[string]any, error) {
 	switch kind {
 	case signin.UserIDTokenType:
-		for name := range s.host.users {
-			if s.host.UserID(name) == token {
-				return token, name, nil, nil
-			}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if user := s.trust.ids[token]; user != "" {
+			return token, user, nil, nil
 		}
 		return "", "", nil, errUnknownToken
 	case oidc.JWTTokenType, oidc.IDTokenType:

@@ -176,6 +176,7 @@ func TestExchange(t *testing.T) {
 // TestExchangeOfAUserID holds the exchange of a user's id to what Zitadel does.
 func TestExchangeOfAUserID(t *testing.T) {
 	host, _, _ := startHost(t)
+	host.Identify("321", "alice")
 	actor, err := host.ActorToken(true)
 	if err != nil {
 		t.Fatal(err)
@@ -184,9 +185,9 @@ func TestExchangeOfAUserID(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	form := func(user, actor string) url.Values {
+	form := func(id, actor string) url.Values {
 		asked := url.Values{
-			"subject_token": {host.UserID(user)}, "subject_token_type": {signin.UserIDTokenType}, "audience": {"files"}, "scope": {"openid"},
+			"subject_token": {id}, "subject_token_type": {signin.UserIDTokenType}, "audience": {"files"}, "scope": {"openid"},
 		}
 		if actor != "" {
 			asked.Set("actor_token", actor)
@@ -195,7 +196,7 @@ func TestExchangeOfAUserID(t *testing.T) {
 		return asked
 	}
 	for range 2 { // an id may come again
-		status, answer := exchange(t, host, form("alice", actor))
+		status, answer := exchange(t, host, form("321", actor))
 		if status != http.StatusOK {
 			t.Fatalf("the exchange got %d %v", status, answer)
 		}
@@ -203,11 +204,11 @@ func TestExchangeOfAUserID(t *testing.T) {
 			t.Errorf("the host answers the token with %d", got)
 		}
 	}
-	status, answer := exchange(t, host, form("zoe", actor))
+	status, answer := exchange(t, host, form("322", actor))
 	wantRefused(t, "an unknown user", status, answer, "invalid_request")
-	status, answer = exchange(t, host, form("alice", ""))
+	status, answer = exchange(t, host, form("321", ""))
 	wantRefused(t, "no actor", status, answer, "invalid_request")
-	status, answer = exchange(t, host, form("alice", powerless))
+	status, answer = exchange(t, host, form("321", powerless))
 	wantRefused(t, "an actor without the right", status, answer, "access_denied")
 	if counts := host.SignIn().Counts(); counts.Exchanges != 5 || counts.Replays != 0 {
 		t.Errorf("the counts are %+v", counts)

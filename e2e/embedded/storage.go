@@ -81,7 +81,7 @@ func newStorage(cfg hosts.Config, host *Host) (*storage, error) {
 		refresh:  map[string]*grant{},
 		foreign:  map[string]string{},
 		ended:    map[string]bool{},
-		trust:    trust{links: map[string]string{}, spent: map[string]bool{}},
+		trust:    trust{links: map[string]string{}, ids: map[string]string{}, spent: map[string]bool{}},
 	}, nil
 }
 

@@ -18,6 +18,8 @@ var once = []string{
 	"TestApache", "TestApacheFreshFile", "TestEveryFailureOfTheHostHasItsRemedy", "TestEveryFailureOfTheTokenEndpointHasItsRemedy",
 	"TestDisabledAccount", "TestHostInMaintenance", "TestDisconnectEndsTheAppPassword", "TestWrongPasswordsAreFew", "TestHostPages",
 	"TestOIDCProvider", "TestRotationUnderManyCallers", "TestRevokedFamily", "TestForgedCallbacks", "TestForgedIDTokens", "TestLostAnswer",
+	"TestWithoutAClick", "TestRefusedThenTheNextMethod", "TestRefusedThenSignIn", "TestOnlyThoseWhomTheAdminLets", "TestDisconnectedStaysSo",
+	"TestTheAdminsMistakesRefuseNobody",
 	// Sites and nodes of their own.
 	"TestASiteBelowASubpath", "TestASiteWithoutAnAddress", "TestNodesShareAConnection",
 	"TestSlowSource", "TestSlowSourceAndTheFileStore", "TestAnotherNodeTakesOver",
