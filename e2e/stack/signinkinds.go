@@ -33,6 +33,7 @@ var oidcProvider = signInKind{
 	paths:         signin.Paths{Token: "/token", Revocation: "/token/revocation", Keys: "/jwks"},
 	introspection: "/token/introspection",
 	userClaim:     "sub",
+	method:        "oauth",
 	scopes:        "openid offline_access",
 }
 
@@ -47,6 +48,7 @@ var fositeServer = signInKind{
 	paths:         signin.Paths{Token: "/oauth2/token", Revocation: "/oauth2/revoke", Keys: "/.well-known/jwks.json"},
 	introspection: "/oauth2/introspect",
 	userClaim:     "sub",
+	method:        "jwt_bearer",
 	scopes:        "files",
 }
 
@@ -63,6 +65,7 @@ var dex = signInKind{
 	paths:     signin.Paths{Token: "/token", Keys: "/keys"},
 	userInfo:  "/userinfo",
 	userClaim: "name",
+	method:    "token_exchange",
 	scopes:    "openid profile",
 	settings:  map[string]any{"exchangeconnectorid": dexConnector, "exchangesubject": "id_token"},
 }

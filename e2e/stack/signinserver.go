@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -64,6 +65,8 @@ type signInKind struct {
 	introspection string
 	// userInfo, if set, is asked instead of introspection, and userClaim is the claim of either that names the user.
 	userInfo, userClaim string
+	// method is the best that the plugin has for it.
+	method string
 	// scopes are those that the plugin asks for, and settings what else the plugin is told.
 	scopes   string
 	settings map[string]any
@@ -184,10 +187,15 @@ func (s *SignInServer) Close() error {
 	return errors.Join(errs...)
 }
 
-// Settings tell the plugin of the server; how users sign in there is left to say.
+// Settings tell the plugin of the server and of the best method that there is at it. One without a click is for everybody,
+// by Mattermost's own id, and whom it refuses enters a password.
 func (s *SignInServer) Settings() map[string]any {
 	settings := map[string]any{
+		"signin":      s.kind.method,
 		"oauthissuer": s.Issuer, "oauthclientid": s.ClientID, "oauthclientsecret": s.ClientSecret, "oauthscopes": s.kind.scopes,
+	}
+	if s.kind.method != "oauth" {
+		maps.Copy(settings, map[string]any{"automaticfor": "everyone", "subjectclaim": "user_id", "signinfallbacks": "password"})
 	}
 	maps.Copy(settings, s.kind.settings)
 	return settings
@@ -202,25 +210,32 @@ func (s *SignInServer) links() string { return filepath.Join(s.dir, "links.json"
 // Link says whose account a subject of the trusted issuer is, as an administrator does. Fosite takes no other subjects;
 // where Dex passes them on, it is the file host that knows.
 func (s *SignInServer) Link(subject, user string) error {
-	linked := map[string]string{}
-	content, err := os.ReadFile(s.links())
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-	case err != nil:
+	linked, err := s.linked()
+	if err != nil {
 		return err
-	default:
-		if err := json.Unmarshal(content, &linked); err != nil {
-			return err
-		}
 	}
 	linked[subject] = user
-	if content, err = json.Marshal(linked); err != nil {
+	content, err := json.Marshal(linked)
+	if err != nil {
 		return err
 	}
 	if err := os.WriteFile(s.links()+".new", content, 0o600); err != nil {
 		return err
 	}
 	return os.Rename(s.links()+".new", s.links())
+}
+
+// linked gives whose account each subject is.
+func (s *SignInServer) linked() (map[string]string, error) {
+	linked := map[string]string{}
+	content, err := os.ReadFile(s.links())
+	if errors.Is(err, os.ErrNotExist) {
+		return linked, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return linked, json.Unmarshal(content, &linked)
 }
 
 // User tells whose access token this is, as a file host asks the server: by introspection (RFC 7662), or by its
@@ -234,13 +249,11 @@ func (s *SignInServer) User(ctx context.Context, accessToken string) (user strin
 		return "", false
 	}
 	user, _ = claims[s.kind.userClaim].(string)
-	if content, err := os.ReadFile(s.links()); err == nil {
-		var linked map[string]string
-		if json.Unmarshal(content, &linked) != nil {
-			return "", false
-		}
-		user = linked[user]
+	linked, err := s.linked()
+	if err != nil {
+		return "", false
 	}
+	user = cmp.Or(linked[user], user)
 	return user, user != ""
 }
 

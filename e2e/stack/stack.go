@@ -51,6 +51,9 @@ type Config struct {
 	// Host is the file host to start, one of Hosts; empty means what FILEHOST_ATTACH_HOST says, or the
 	// embedded one.
 	Host string
+	// SignIn is a sign-in server of its own for the embedded host, one of SignInServers, by the best method that there is at
+	// it; empty means what FILEHOST_ATTACH_SIGNIN says, or that the host is its own.
+	SignIn string
 	// Tree writes the files of the host's user alice below the folder that it gets.
 	Tree func(dir string) error
 	// Settings configure the plugin for a file host that runs elsewhere; nil means the embedded
@@ -75,6 +78,8 @@ type Stack struct {
 	Mattermost *Mattermost
 	// Host is nil when the stack uses a file host that runs elsewhere.
 	Host hosts.Host
+	// SignIn is nil when the host is its own sign-in server.
+	SignIn *SignInServer
 	// Admin is the system admin; User and User2 are members of the team and the channel.
 	Admin, User, User2 *Account
 	TeamID, ChannelID  string
@@ -102,6 +107,7 @@ type Stack struct {
 func Up(ctx context.Context, cfg Config) (*Stack, error) {
 	cfg.Version = cmp.Or(cfg.Version, os.Getenv("FILEHOST_ATTACH_MATTERMOST"), newest)
 	cfg.Host = cmp.Or(cfg.Host, os.Getenv("FILEHOST_ATTACH_HOST"), "embedded")
+	cfg.SignIn = cmp.Or(cfg.SignIn, os.Getenv("FILEHOST_ATTACH_SIGNIN"))
 	cfg.FileStore = cmp.Or(cfg.FileStore, os.Getenv("FILEHOST_ATTACH_FILESTORE"), "local")
 	if cfg.Say == nil {
 		cfg.Say = func(string) {}
@@ -237,11 +243,25 @@ func (s *Stack) startHost(ctx context.Context, cfg Config, siteURL string) error
 	for _, name := range hostUsers {
 		users = append(users, hosts.User{Name: name, Password: HostPassword(name)})
 	}
-	host, err := startHost(ctx, cfg.Host, hosts.Config{
+	hostConfig := hosts.Config{
 		Root: filepath.Join(cfg.Dir, "files"), Users: users,
 		ClientID: s.clientID, ClientSecret: s.secret,
 		RedirectURIs: []string{siteURL + apiPath + "/connection/callback/default"},
-	})
+	}
+	if cfg.SignIn != "" {
+		if cfg.Host != "embedded" {
+			return errors.New("only the embedded host takes the tokens of another sign-in server")
+		}
+		cfg.Say("starting the sign-in server " + cfg.SignIn)
+		signIn, err := StartSignInServer(ctx, cfg.SignIn, SignInConfig{
+			Users: hostUsers, RedirectURI: hostConfig.RedirectURIs[0], Trusted: siteURL + apiPath,
+		})
+		if err != nil {
+			return err
+		}
+		s.SignIn, hostConfig.Verify = signIn, signIn.User
+	}
+	host, err := startHost(ctx, cfg.Host, hostConfig)
 	if err != nil {
 		return err
 	}
@@ -269,6 +289,11 @@ func (s *Stack) populate(ctx context.Context) (err error) {
 	if s.ChannelID, err = s.Admin.CreateChannel(ctx, s.TeamID, "files"); err != nil {
 		return err
 	}
+	if s.SignIn != nil {
+		if err := s.SignIn.Link(s.User.ID, "alice"); err != nil {
+			return err
+		}
+	}
 	for _, member := range []*Account{s.User, s.User2} {
 		member.Browser.Transport = s.Transport
 		if err := s.Admin.JoinTeam(ctx, s.TeamID, member); err != nil {
@@ -284,7 +309,7 @@ func (s *Stack) populate(ctx context.Context) (err error) {
 // BaseURL is where the plugin's API lies.
 func (s *Stack) BaseURL() string { return s.Mattermost.URL + apiPath }
 
-// HostSettings configure the plugin for the stack's own file host, with sign-in by OAuth.
+// HostSettings configure the plugin for the stack's own file host, with sign-in by OAuth, or as its sign-in server has it.
 func (s *Stack) HostSettings() map[string]any {
 	settings := map[string]any{
 		"hostname":          "Embedded Files",
@@ -297,6 +322,9 @@ func (s *Stack) HostSettings() map[string]any {
 		"stallseconds":      5,
 	}
 	maps.Copy(settings, s.Host.Settings())
+	if s.SignIn != nil {
+		maps.Copy(settings, s.SignIn.Settings())
+	}
 	return settings
 }
 
@@ -333,6 +361,9 @@ func (s *Stack) Down() error {
 	}
 	if s.Host != nil {
 		errs = append(errs, s.Host.Close())
+	}
+	if s.SignIn != nil {
+		errs = append(errs, s.SignIn.Close())
 	}
 	if s.s3 != nil {
 		s.s3.process.Stop()

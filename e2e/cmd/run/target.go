@@ -63,12 +63,16 @@ func (t *target) complete(s *stack.Stack) {
 	t.dir = s.Host.Dir(t.user)
 }
 
-// connect connects the account to the host: through its real sign-in page if it is the embedded
-// one, else by user name and app password.
+// connect connects the account to the host: not at all if the first use does, through its real sign-in page if it is the
+// embedded one, else by user name and app password.
 func (t *target) connect(ctx context.Context, s *stack.Stack, account *stack.Account) error {
+	connection, err := s.Plugin(account).Connection(ctx)
+	if err != nil || connection.Automatic {
+		return err
+	}
 	if s.Host != nil {
 		return s.Connect(ctx, account, t.user)
 	}
-	_, err := s.Plugin(account).ConnectWithPassword(ctx, t.user, t.password)
+	_, err = s.Plugin(account).ConnectWithPassword(ctx, t.user, t.password)
 	return err
 }
