@@ -82,6 +82,9 @@ func connectAt(t *testing.T) *stack.Account {
 // once, and none is sent twice.
 func TestOIDCProvider(t *testing.T) {
 	host, server := useSignInServer(t, "oidc-provider", nil)
+	if check := checkStatus(adminHealth(t), "token_endpoint"); check != "pass" {
+		t.Errorf("before anybody signed in, the token endpoint's check is %q", check)
+	}
 	account := connectAt(t)
 	client := site.Plugin(account)
 	const refreshes = 5

@@ -195,6 +195,21 @@ func TestMetadataThatCannotBeHadHasARemedy(t *testing.T) {
 	}
 }
 
+// TestAPublishedTokenEndpointNeedNotKnowTheKnock is about oidc-provider, which answers 404 where others answer 405.
+func TestAPublishedTokenEndpointNeedNotKnowTheKnock(t *testing.T) {
+	w := newWorld(t)
+	w.publish("/.well-known/openid-configuration")
+	router := newSignInServer(t)
+	router.set(func(s *signInServer) { s.fault = page(404, "application/json", "") })
+	w.server.set(func(s *signInServer) { s.metadata["token_endpoint"] = router.URL + "/token" })
+	status, remedy := told(t, w.node(w.byIssuer))
+	require.Equal(t, filehost.Pass, status, remedy)
+
+	status, remedy = told(t, w.node(w.byIssuer, func(c *Config) { c.OAuth.TokenURL = router.URL + "/token" }))
+	require.Equal(t, filehost.Warn, status)
+	require.Contains(t, remedy, "seems to have nothing at this address (404). If sign-ins fail, correct “OAuth token URL”")
+}
+
 func TestATokenEndpointOfAnIssuerThatIsDownIsTold(t *testing.T) {
 	w := newWorld(t)
 	w.publish("/.well-known/openid-configuration")

@@ -112,6 +112,11 @@ func (s *Store) tokenSetting() string {
 	return filehost.LabelHostURL
 }
 
+// published tells whether the token endpoint's address is the one of the server's metadata.
+func (s *Store) published() bool {
+	return s.provider.OAuth.Issuer != "" && s.provider.OAuth.TokenURL == ""
+}
+
 // knocked is the head of an answer to a knock.
 type knocked struct {
 	status   int
@@ -162,6 +167,8 @@ func (s *Store) answerRemedy(name, setting string, last knocked) error {
 		return filehost.E(filehost.HostUnavailable, filehost.ProxyRemedy(name, "server", status), seen)
 	case status/100 == 3:
 		return warn("redirects (%d) to %s, and redirects are not followed.", status, last.location)
+	case s.published() && status == http.StatusNotFound:
+		return nil // an address of the server's own cannot be wrong: some answer so to a method that they do not know
 	case status == http.StatusNotFound, status == http.StatusGone:
 		return warn("seems to have nothing at this address (%d).", status)
 	case status == http.StatusOK && kind == "text/html":
