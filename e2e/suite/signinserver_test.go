@@ -82,7 +82,12 @@ func connectAt(t *testing.T) *stack.Account {
 // once, and none is sent twice.
 func TestOIDCProvider(t *testing.T) {
 	host, server := useSignInServer(t, "oidc-provider", nil)
-	if check := checkStatus(adminHealth(t), "token_endpoint"); check != "pass" {
+	check := ""
+	eventually(t, "the token endpoint is checked", func() bool {
+		check = checkStatus(adminHealth(t), "token_endpoint")
+		return check != ""
+	})
+	if check != "pass" {
 		t.Errorf("before anybody signed in, the token endpoint's check is %q", check)
 	}
 	account := connectAt(t)
