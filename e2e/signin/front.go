@@ -51,6 +51,8 @@ type Fault struct {
 	// Status, if set, is the token endpoint's answer, before the server hears of the request; Error is its code.
 	Status int
 	Error  string
+	// Keys, if set, is the answer to who asks for the public keys.
+	Keys int
 	// Lose has the server do what it is asked at the token endpoint, and the answer never arrives.
 	Lose bool
 }
@@ -124,6 +126,10 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.add(func(c *Counts) { c.Revocations++ })
 	case f.paths.Keys:
 		f.add(func(c *Counts) { c.KeyReads++ })
+		if status := f.broken().Keys; status != 0 {
+			w.WriteHeader(status)
+			return
+		}
 	}
 	answer := f.ask(r)
 	f.callback(answer.header)
