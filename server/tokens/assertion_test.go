@@ -50,6 +50,7 @@ func TestWhoIsNamedAndAsWhom(t *testing.T) {
 		"the id of a password account":                    {SubjectAuthData, "saml", password, ""},
 		"the id at another single sign-on":                {SubjectAuthData, "saml", other, ""},
 		"an id where no service is named":                 {SubjectAuthData, "", password, ""},
+		"an id of no service, where none is named":        {SubjectAuthData, "", with(func(i *filehost.Identity) { i.AuthService = "" }), ""},
 		"an account whose service gave no id":             {SubjectAuthData, "saml", with(func(i *filehost.Identity) { i.AuthData = "" }), ""},
 		"the address":                                     {SubjectEmail, "saml", saml, "u1@example.com"},
 		"the address of a password account":               {SubjectEmail, "saml", password, ""},
