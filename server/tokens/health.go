@@ -66,7 +66,7 @@ func (s *Store) checkTokenEndpoint(ctx context.Context) error {
 	if s.signsIn() {
 		proof = cmp.Or(refusalRemedy(name, found), s.keysRemedy(ctx, found))
 	}
-	return cmp.Or(s.refusedRemedy(), proof, s.answerRemedy(name, setting, last), s.exchangeRemedy(name, setting),
+	return cmp.Or(s.signingRemedy(ctx), s.refusedRemedy(), proof, s.answerRemedy(name, setting, last), s.exchangeRemedy(name, setting),
 		filehost.CheckClock(name, last.header, s.config.Clock.Now()))
 }
 

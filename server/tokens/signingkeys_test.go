@@ -219,6 +219,10 @@ func TestSigningKeysOfALostMasterKeyAreLeftAlone(t *testing.T) {
 		requireKind(t, filehost.NotConfigured, err)
 		require.ErrorIs(t, err, errUnknownKey)
 	}
+	err = other.signingRemedy(t.Context())
+	requireKind(t, filehost.NotConfigured, err)
+	require.ErrorContains(t, err, "“Previous encryption key”")
+	require.NoError(t, node.signingRemedy(t.Context()))
 	after, err := w.kv.Get(t.Context(), node.keyring.key())
 	require.NoError(t, err)
 	assert.Equal(t, before, after)

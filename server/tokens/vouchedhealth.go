@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -9,6 +10,20 @@ import (
 
 // errRefusals means that a method that needs no act of the users has refused several of them.
 var errRefusals = errors.New("users are refused one after another")
+
+// signingRemedy is the error of a health check for keys that nobody can sign with; nil = there is nothing to be signed, or
+// all is well. A store that fails is another check's concern.
+func (s *Store) signingRemedy(ctx context.Context) error {
+	if s.keyring == nil {
+		return nil
+	}
+	_, err := s.keyring.read(ctx)
+	if !errors.Is(err, errUnknownKey) && !errors.Is(err, errForged) {
+		return nil
+	}
+	return filehost.E(filehost.NotConfigured, "the keys that the plugin signs with can't be read, so that nobody is vouched for: restore the encryption key that they were made under (“"+
+		filehost.LabelPreviousKey+"”), or replace them (DELETE /admin/signing-keys).", err)
+}
 
 // declinedRemedy is the error of a health check for settings under which the sign-in server gives nobody a token by a
 // grant that the plugin makes itself. It names the setting that the error code is about.

@@ -138,13 +138,15 @@ func (s *Store) vouchedAccount(ctx context.Context, at endpoints, who filehost.I
 		Name    string `json:"preferred_username"`
 		Subject string `json:"sub"`
 	}
-	if err := s.getJSON(ctx, at.UserInfo, answer.AccessToken, &user); err != nil {
+	err = s.getJSON(ctx, at.UserInfo, answer.AccessToken, &user)
+	var status statusError
+	switch {
+	case errors.As(err, &status) && status/100 == 4, errors.Is(err, errNoDocument):
+		return "", nil // the token is for the host alone
+	case err != nil:
 		return "", s.signInServerDown(err)
 	}
-	if account = cmp.Or(user.Name, user.Subject); len(account) > maxAccountBytes {
-		account = ""
-	}
-	return account, nil
+	return accountName(idToken{Subject: user.Subject, Name: user.Name}), nil
 }
 
 // dropLater revokes a refresh token that nobody asked for, once the access token has run out: revoking it ends that, too,

@@ -287,12 +287,12 @@ func TestTheAccountIsAskedOfTheSignInServerWhereTheHostHasNoName(t *testing.T) {
 	node, server := w.vouching(filehost.MethodJWTBearer, func(c *Config) { c.OAuth.Scopes = []string{"openid"} })
 	w.account = func(filehost.Credential) (string, error) { return "", nil }
 	info := server.URL + "/userinfo"
-	asked := 0
+	asked, status := 0, http.StatusOK
 	node.config.Client.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
 		if r.URL.String() == info {
 			asked++
 			body := io.NopCloser(strings.NewReader(`{"sub":"0815","preferred_username":"anna"}`))
-			return &http.Response{StatusCode: http.StatusOK, Body: body, Request: r}, nil
+			return &http.Response{StatusCode: status, Body: body, Request: r}, nil
 		}
 		return server.Client().Transport.RoundTrip(r)
 	})
@@ -300,11 +300,21 @@ func TestTheAccountIsAskedOfTheSignInServerWhereTheHostHasNoName(t *testing.T) {
 	account, err := node.vouchedAccount(t.Context(), endpoints{UserInfo: info}, identity(ann), answer)
 	require.NoError(t, err)
 	assert.Equal(t, "anna", account)
+	for answered, want := range map[int]filehost.Kind{http.StatusForbidden: -1, http.StatusNotFound: -1, http.StatusBadGateway: filehost.HostUnavailable} {
+		status = answered
+		account, err = node.vouchedAccount(t.Context(), endpoints{UserInfo: info}, identity(ann), answer)
+		assert.Empty(t, account)
+		if want < 0 {
+			require.NoError(t, err, "a token may be for the host alone")
+			continue
+		}
+		requireKind(t, want, err)
+	}
 	node.config.OAuth.Scopes = nil
 	account, err = node.vouchedAccount(t.Context(), endpoints{UserInfo: info}, identity(ann), answer)
 	require.NoError(t, err)
 	assert.Empty(t, account)
-	assert.Equal(t, 1, asked)
+	assert.Equal(t, 4, asked)
 }
 
 func TestSeveralUsersWhoAreRefusedAreToldToTheAdmin(t *testing.T) {
