@@ -31,7 +31,7 @@ func startNextcloud(ctx context.Context, dir string, s *stack.Stack) (*doubles.N
 // unsurprised fails when the plugin has asked Nextcloud for what no client should.
 func unsurprised(nextcloud *doubles.Nextcloud) error {
 	if surprises := nextcloud.Surprises(); len(surprises) > 0 {
-		return fmt.Errorf("Nextcloud is surprised by %q", surprises)
+		return fmt.Errorf("surprises at Nextcloud: %q", surprises)
 	}
 	return nil
 }

@@ -242,6 +242,7 @@ describe('the connect dialog', () => {
         await user.click(await button('Connect to Company Cloud'));
         expect(await screen.findByRole('link', {name: 'Open the sign-in page'})).toHaveAttribute('href', 'https://cloud.example.com/authorize?state=1');
         expect(screen.getByRole('status')).toHaveTextContent('Your browser has blocked the new window.');
+        expect(screen.getByText(/^Your browser has blocked/, {selector: 'p'})).toBeInTheDocument();
     });
 
     it('opens no empty window in the desktop app', async () => {
@@ -383,6 +384,18 @@ describe('a host that is connected without an act of the user', () => {
         expect(await button('Done')).toBeInTheDocument();
         expect(server.calls).toEqual(['GET /plugins/filehost-attach/api/connection', 'POST /plugins/filehost-attach/api/connection']);
         expect(openWindow).not.toHaveBeenCalled();
+    });
+
+    it('is asked for once, whatever the server tells meanwhile', async () => {
+        let release: () => void = () => undefined;
+        const server = open({methods: ['token_exchange'], automatic: true}, (prepared) => {
+            release = prepared.hold('POST');
+        });
+        expect(await screen.findByText('Connecting to Company Cloud…', {selector: 'p'})).toBeInTheDocument();
+        tell();
+        release();
+        expect(await button('Done')).toBeInTheDocument();
+        expect(server.calls).toHaveLength(2);
     });
 
     it('says who has refused and why, and offers the next way', async () => {

@@ -22,6 +22,7 @@ export class Server {
 
     #faults: Fault[] = [];
     #gate: Promise<void> = Promise.resolve();
+    #held: string | undefined;
 
     constructor(connection: Partial<Connection> = {}) {
         const {method = connection.methods?.[0] ?? 'oauth'} = connection;
@@ -45,9 +46,10 @@ export class Server {
         this.#faults.push(fault);
     }
 
-    /** Holds all calls back until the function it returns is called. */
-    hold(): () => void {
+    /** Holds all calls back, or those by one method, until the function it returns is called. */
+    hold(method?: string): () => void {
         let release: () => void = () => undefined;
+        this.#held = method;
         this.#gate = new Promise((resolve) => {
             release = resolve;
         });
@@ -73,7 +75,9 @@ export class Server {
 
     readonly #fetch = async (address: string, request: RequestInit): Promise<Response> => {
         this.calls.push(`${request.method ?? 'GET'} ${address}`);
-        await this.#gate;
+        if (this.#held === undefined || this.#held === request.method) {
+            await this.#gate;
+        }
         request.signal?.throwIfAborted();
 
         const fault = this.#faults.shift();
