@@ -89,10 +89,20 @@ export const messages = defineMessages({
         defaultMessage: 'You are connected to {host}.',
         description: 'First words of the dialog once the user is connected; also spoken',
     },
+    connectedShared: {
+        id: 'filehost-attach.connected_shared',
+        defaultMessage: 'You use an account of {host} that others use as well.',
+        description: 'Below the first words of the dialog where the account is one for many users',
+    },
     connecting: {
         id: 'filehost-attach.connecting',
         defaultMessage: 'Connecting to {host}…',
         description: 'Shown and spoken while the host is connected without an act of the user',
+    },
+    connectShared: {
+        id: 'filehost-attach.connect_shared',
+        defaultMessage: 'Attach files of {host} to your messages. They are those of an account that others use as well.',
+        description: 'First words of the dialog when the user connects to an account for many users',
     },
     disconnect: {
         id: 'filehost-attach.disconnect',
@@ -166,7 +176,7 @@ export const messages = defineMessages({
     },
     methodServiceAccount: {
         id: 'filehost-attach.method_service_account',
-        defaultMessage: 'Account that all share',
+        defaultMessage: 'Shared account',
         description: 'Name of a way to connect: the files of one account for all users',
     },
     methodSignOn: {

@@ -4,7 +4,7 @@ import {randomBytes} from 'node:crypto';
 export type Settings = Record<string, unknown>;
 
 /** A person with an account on the Mattermost server. */
-export type Person = {username: string; password: string};
+export type Person = {id: string; username: string; password: string};
 
 /** The account at the file host that people connect to. */
 export type HostAccount = {username: string; password: string};
@@ -28,7 +28,21 @@ export class Site {
         const person = {username: name, password: `Pw-${randomBytes(12).toString('hex')}`};
         const {id} = await this.#call('POST', '/users', {...person, email: email ?? `${name}@example.com`}) as {id: string};
         await this.#call('POST', `/users/${id}/email/verify/member`);
-        return person;
+        return {id, ...person};
+    }
+
+    /** Makes somebody a member of the team that the stack has. */
+    async joinTeam({id: user}: Person): Promise<void> {
+        const {id: team} = await this.#call('GET', '/teams/name/team') as {id: string};
+        await this.#call('POST', `/teams/${team}/members`, {team_id: team, user_id: user});
+    }
+
+    /** Runs `work` while the members of the team use one account of the host's, and the others can type an app password. */
+    async withServiceAccount(work: () => Promise<void>): Promise<void> {
+        await this.withSettings({
+            signin: 'service_account', serviceaccountuser: this.hostAccount.username, serviceaccountsecret: this.hostAccount.password,
+            automaticfor: 'team:team', signinfallbacks: 'password',
+        }, work);
     }
 
     /** Runs `work` while the file host is the Nextcloud, which people connect to by its Login Flow v2. */

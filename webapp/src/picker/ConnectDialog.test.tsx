@@ -165,6 +165,11 @@ describe('the connect dialog', () => {
         expect(await button('Connect to Company Cloud')).toHaveFocus();
     });
 
+    it('says that an account is one for many users', async () => {
+        open({state: 'connected', account: 'team', grant: 'service_account'});
+        expect(await screen.findByText('You use an account of Company Cloud that others use as well.')).toBeInTheDocument();
+    });
+
     it('asks to connect again when the host no longer accepts the connection', async () => {
         open({state: 'reconnect', account: 'alice'});
         expect(await screen.findByRole('alert')).toHaveTextContent('Company Cloud no longer accepts your connection.');
@@ -418,6 +423,7 @@ describe('a host that is connected without an act of the user', () => {
         const server = open({methods: ['service_account'], automatic: true});
         await user.click(await button('Disconnect'));
         const connect = await button('Connect to Company Cloud');
+        expect(screen.getByText(/They are those of an account that others use as well/)).toBeInTheDocument();
         tell();
         expect(await button('Connect to Company Cloud')).toBe(connect);
         expect(server.connection.state).toBe('not_connected');

@@ -72,6 +72,8 @@ function signInWords(method: Method) {
         return messages.connectBySignIn;
     case 'login_flow':
         return messages.connectByGrant;
+    case 'service_account':
+        return messages.connectShared;
     default:
         return messages.connectByPassword;
     }

@@ -241,7 +241,7 @@ export function Pending({view, actions}: {view: At<'pending'>; actions: Actions}
 
 /** Shows as whom the user is connected. */
 export function Connected({view, actions, close}: {view: At<'connected'>; actions: Actions; close: () => void}): ReactElement {
-    const {connection: {host, account, since, last_used: lastUsed}, busy, problem} = view;
+    const {connection: {host, account, grant, since, last_used: lastUsed}, busy, problem} = view;
     return (
         <>
             <Modal.Body>
@@ -252,6 +252,14 @@ export function Connected({view, actions, close}: {view: At<'connected'>; action
                         values={{host: host.name}}
                     />
                 </p>
+                {grant === 'service_account' && (
+                    <p>
+                        <FormattedMessage
+                            {...messages.connectedShared}
+                            values={{host: host.name}}
+                        />
+                    </p>
+                )}
                 <dl>
                     {account && (
                         <>
