@@ -289,6 +289,45 @@ func TestOnlyThoseWhomTheAdminLets(t *testing.T) {
 	}
 }
 
+// TestTheSingleSignOnVouches names users by what the company's single sign-on has said of them: all of it counts for its
+// own accounts, none of it for those of another service.
+func TestTheSingleSignOnVouches(t *testing.T) {
+	subjects := map[string]func(account *stack.Account, authData string) string{
+		"auth_data": func(_ *stack.Account, authData string) string { return authData },
+		"email":     func(account *stack.Account, _ string) string { return account.Username + "@example.com" },
+		"username":  func(account *stack.Account, _ string) string { return account.Username },
+	}
+	for claim, subject := range subjects {
+		t.Run(claim, func(t *testing.T) {
+			server := useExchange(t, map[string]any{"subjectclaim": claim, "subjectservice": "saml"})
+			ours, others := newAccount(t), newAccount(t)
+			for account, service := range map[*stack.Account]string{ours: "saml", others: "ldap"} {
+				authData := "id of " + account.Username
+				must(t, site.Admin.Post(t.Context(), "/api/v4/users/"+account.ID+"/email/verify/member", nil, nil))
+				must(t, site.Admin.Put(t.Context(), "/api/v4/users/"+account.ID+"/auth",
+					map[string]string{"auth_service": service, "auth_data": authData}, nil))
+				server.host.Link(subject(account, authData), "alice")
+			}
+			_, err := site.Plugin(ours).List(t.Context(), in("/"))
+			must(t, err)
+			_, err = site.Plugin(others).List(t.Context(), in("/"))
+			wantProblem(t, err, "not_connected", http.StatusFailedDependency)
+			if got := server.front.Counts().Exchanges; got != 1 {
+				t.Errorf("%d requests for access, want 1", got)
+			}
+		})
+	}
+	t.Run("a user id at Zitadel", func(t *testing.T) {
+		server := useZitadelUserID(t, map[string]any{"subjectclaim": "auth_data", "subjectservice": "openid"})
+		account := newAccount(t)
+		must(t, site.Admin.Put(t.Context(), "/api/v4/users/"+account.ID+"/auth",
+			map[string]string{"auth_service": "openid", "auth_data": "321654987"}, nil))
+		server.host.Identify("321654987", "alice")
+		_, err := site.Plugin(account).List(t.Context(), in("/"))
+		must(t, err)
+	})
+}
+
 // TestDisconnectedStaysSo shows that who disconnects is not connected again without his asking for it.
 func TestDisconnectedStaysSo(t *testing.T) {
 	server := useExchange(t, nil)
