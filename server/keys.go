@@ -28,7 +28,7 @@ func (p *Plugin) newCipher(kv filehost.KV, keys config.Keys) (*tokens.Cipher, er
 		known = append(known, tokens.Key{Secret: former.Secret, Source: former.Source})
 	}
 	known = append(known, made)
-	if known, err = p.keepReplacedKey(ctx, kv, known); err != nil {
+	if known, err = p.keepReplacedKeys(ctx, kv, known); err != nil {
 		return nil, &storeError{err}
 	}
 	kept, err := tokens.FormerKeys(ctx, kv, known...)
@@ -38,18 +38,35 @@ func (p *Plugin) newCipher(kv filehost.KV, keys config.Keys) (*tokens.Cipher, er
 	return tokens.CipherOf(current, append(known[1:], kept...)...)
 }
 
-// keepReplacedKey keeps the key that was in force until now, if the admin has just replaced it and kept it nowhere
-// himself, so that what it encrypted still opens, after the next start as well. It does so before the new key encrypts
-// anything, and not in the settings: saving those would undo what another admin saves at the same moment. The first of
-// known is the key that comes into force; all that are known from now on are returned.
-func (p *Plugin) keepReplacedKey(ctx context.Context, kv filehost.KV, known []tokens.Key) ([]tokens.Key, error) {
+// keepReplacedKeys keeps the keys that were configured until now and aren't any more, so that what they have encrypted still
+// opens, after the next start as well: a key that was replaced, and a previous one that was removed too early. It does so
+// before the new key encrypts anything, and not in the settings: saving those would undo what another admin saves at the
+// same moment. The first of known is the key that comes into force; all that are known from now on are returned.
+func (p *Plugin) keepReplacedKeys(ctx context.Context, kv filehost.KV, known []tokens.Key) ([]tokens.Key, error) {
 	previous := p.current.Load()
-	if previous == nil || previous.key.IsEmpty() ||
-		slices.ContainsFunc(known, func(k tokens.Key) bool { return k.Secret.Equal(previous.key) }) {
+	if previous == nil {
 		return known, nil
 	}
-	if err := tokens.KeepFormerKey(ctx, kv, p.clock, known[0].Secret, previous.key); err != nil {
-		return nil, err
+	current := known[0].Secret
+	for _, secret := range previous.keys {
+		if slices.ContainsFunc(known, func(k tokens.Key) bool { return k.Secret.Equal(secret) }) {
+			continue
+		}
+		if err := tokens.KeepFormerKey(ctx, kv, p.clock, current, secret); err != nil {
+			return nil, err
+		}
+		known = append(known, tokens.KeptKey(secret)) // a replica may not show it yet
 	}
-	return append(known, tokens.KeptKey(previous.key)), nil // a replica may not show it yet
+	return known, nil
+}
+
+// secretsOf are the keys that the admin has configured.
+func secretsOf(keys config.Keys) []filehost.Secret {
+	var secrets []filehost.Secret
+	for _, key := range append([]config.Key{keys.Current}, keys.Former...) {
+		if !key.Secret.IsEmpty() {
+			secrets = append(secrets, key.Secret)
+		}
+	}
+	return secrets
 }

@@ -91,6 +91,18 @@ func TestAReplacedKeyStillOpensEvenAcrossAWrongConfigurationAndARestart(t *testi
 	}
 }
 
+func TestAPreviousKeyThatIsRemovedTooEarlyStillOpens(t *testing.T) {
+	settings := keyed(secondKey)
+	settings["previousencryptionkey"] = thirdKey
+	h := newHost(t, keyed(thirdKey))
+	sealed := h.seal(t)
+	next := restart(t, h, settings)
+	require.True(t, next.opens(sealed))
+	next.change(t, keyed(secondKey))
+	assert.True(t, next.opens(sealed))
+	assert.True(t, restart(t, next, keyed(secondKey)).opens(sealed))
+}
+
 func TestAKeyIsNotReplacedWhileTheFormerOneCannotBeKept(t *testing.T) {
 	h := newHost(t, good())
 	sealed := h.seal(t)

@@ -37,7 +37,7 @@ const (
 type runtime struct {
 	api.Runtime
 	source source
-	key    filehost.Secret    // the admin's, in force; empty = the plugin's own
+	keys   []filehost.Secret  // those that the admin has configured
 	cancel context.CancelFunc // ends the background checks, and closes the connections that nobody uses
 }
 
@@ -152,7 +152,7 @@ func (p *Plugin) newFailed(err error) *runtime {
 	monitor.SetFailed(remedyOf(err))
 	failed := &runtime{Runtime: api.Runtime{Monitor: monitor}, cancel: func() {}}
 	if previous := p.current.Load(); previous != nil {
-		failed.key = previous.key
+		failed.keys = previous.keys
 	}
 	return failed
 }
@@ -192,7 +192,7 @@ func (p *Plugin) newRuntime(loaded source) (*runtime, error) {
 	p.inBackground(func() { store.WatchLoginFlows(ctx) })
 	p.inBackground(func() { store.KeepSigningKeys(ctx) })
 	p.inBackground(func() { store.Reencrypt(ctx) })
-	return &runtime{Runtime: api.Runtime{Service: service, Monitor: monitor}, source: loaded, key: keys.Current.Secret, cancel: cancel}, nil
+	return &runtime{Runtime: api.Runtime{Service: service, Monitor: monitor}, source: loaded, keys: secretsOf(keys), cancel: cancel}, nil
 }
 
 // wiring is what the packages of one configuration have in common.

@@ -223,6 +223,39 @@ func (c Client) Disconnect(ctx context.Context) error {
 	return AsProblem(c.Delete(ctx, "/connection"))
 }
 
+// Kept is what an admin may know of a user's connection.
+type Kept struct {
+	UserID   string `json:"user_id"`
+	Username string `json:"username"`
+	State    string `json:"state"`
+	Grant    string `json:"grant"`
+	Account  string `json:"account"`
+	Since    string `json:"since"`
+	LastUsed string `json:"last_used"`
+}
+
+// KeptPage is one answer of GET /admin/connections.
+type KeptPage struct {
+	Connections []Kept `json:"connections"`
+	NextCursor  string `json:"next_cursor"`
+	Counts      *struct {
+		Total   int            `json:"total"`
+		ByState map[string]int `json:"by_state"`
+		ByGrant map[string]int `json:"by_grant"`
+	} `json:"counts"`
+}
+
+// KeptConnections lists whose access the plugin keeps; query holds the parameters of GET /admin/connections.
+func (c Client) KeptConnections(ctx context.Context, query url.Values) (KeptPage, error) {
+	var page KeptPage
+	return page, AsProblem(c.Get(ctx, "/admin/connections?"+query.Encode(), &page))
+}
+
+// RevokeConnection ends another user's connection.
+func (c Client) RevokeConnection(ctx context.Context, userID string) error {
+	return AsProblem(c.Delete(ctx, "/admin/connections/"+userID))
+}
+
 // Health asks how the plugin is, as far as the caller may know.
 func (c Client) Health(ctx context.Context) (Health, error) {
 	var health Health

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -140,7 +141,16 @@ func TestDeactivatedUsers(t *testing.T) {
 	active := func(active bool) {
 		must(t, site.Admin.Put(t.Context(), "/api/v4/users/"+account.ID+"/active", map[string]bool{"active": active}, nil))
 	}
+	left := site.Host.Grants("alice")
+	if site.Host.Traits().Revokes {
+		left--
+	}
 	active(false)
+	eventually(t, "his connection ends, at the host too", func() bool {
+		page, err := site.Plugin(site.Admin).KeptConnections(t.Context(), url.Values{"limit": {"200"}})
+		must(t, err)
+		return site.Host.Grants("alice") == left && !slices.ContainsFunc(page.Connections, func(kept api.Kept) bool { return kept.UserID == account.ID })
+	})
 	wantRefused(t, site.Plugin(account), "not_authenticated", 401)
 	wantRefused(t, withToken(token), "not_authenticated", 401)
 	var session struct{ Token, Error string }
@@ -151,7 +161,23 @@ func TestDeactivatedUsers(t *testing.T) {
 	wantRefused(t, withToken(session.Token), "forbidden", 403)
 	active(true)
 	_, err := withToken(session.Token).List(t.Context(), in("/"))
-	must(t, err)
+	wantProblem(t, err, "not_connected", 424)
+}
+
+// TestDeactivatedWhileThePluginIsOff shows that a user who was deactivated unnoticed is refused all the same.
+func TestDeactivatedWhileThePluginIsOff(t *testing.T) {
+	account := newConnected(t, "alice")
+	switchPlugin(t, "disable")
+	must(t, site.Admin.Put(t.Context(), "/api/v4/users/"+account.ID+"/active", map[string]bool{"active": false}, nil))
+	switchPlugin(t, "enable")
+	eventually(t, "the plugin runs again", func() bool {
+		_, err := site.Plugin(site.User).Connection(t.Context())
+		return err == nil
+	})
+	var session struct{ Token, Error string }
+	must(t, site.Admin.Get(t.Context(), "/plugins/scanner/session?user_id="+account.ID, &session))
+	wantRefused(t, withToken(session.Token), "forbidden", 403)
+	must(t, site.Plugin(site.Admin).RevokeConnection(t.Context(), account.ID))
 }
 
 // TestOAuthApplications shows that an application that a user has let into Mattermost is not let into his files.
@@ -222,6 +248,8 @@ func TestBrowserSessionsNeedTheToken(t *testing.T) {
 		{"confirming without the token", http.MethodPost, "/actions/confirm", "", nil, 401},
 		{"connecting by reading", http.MethodGet, "/actions/connect", account.CSRF(), nil, 405},
 		{"attaching by reading", http.MethodGet, "/attach", account.CSRF(), nil, 405},
+		{"revoking without the token", http.MethodDelete, "/admin/connections/" + account.ID, "", nil, 401},
+		{"revoking as no admin", http.MethodDelete, "/admin/connections/" + account.ID, account.CSRF(), nil, 403},
 		{"disconnecting by reading", http.MethodGet, "/connection", account.CSRF(), http.Header{"X-Http-Method-Override": {"DELETE"}}, 200},
 		{"disconnecting by another method", http.MethodPost, "/connection", "", http.Header{"X-Http-Method-Override": {"DELETE"}}, 401},
 		{"a form of another site", http.MethodPost, "/connection", "", http.Header{"Content-Type": {"text/plain"}, "Origin": {"https://evil.example.com"}}, 401},

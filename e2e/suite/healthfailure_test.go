@@ -319,32 +319,17 @@ func switchPlugin(t *testing.T, action string) {
 	}))
 }
 
-// TestALostKeyWarns changes the key while the plugin is off, so that nobody keeps the former one.
-func TestALostKeyWarns(t *testing.T) {
-	former := rand.Text() + rand.Text()
-	configure(t, map[string]any{"encryptionkey": former})
-	wantCheck(t, "key", "pass")
-	// Another node that runs on with the former key would keep it.
-	switchPlugin(t, "disable")
-	eventually(t, "the plugin is off", func() bool {
-		type status struct {
-			ID    string `json:"plugin_id"`
-			State int
-		}
-		var statuses []status
-		must(t, site.Admin.Get(t.Context(), "/api/v4/plugins/statuses", &statuses))
-		const notRunning = 0
-		return slices.ContainsFunc(statuses, func(s status) bool { return s.ID == stack.PluginID && s.State == notRunning })
-	})
-	must(t, site.Configure(t.Context(), map[string]any{"encryptionkey": rand.Text() + rand.Text(), "previousencryptionkey": ""}))
-	switchPlugin(t, "enable")
-	eventually(t, "the plugin runs again", func() bool {
-		_, err := site.Plugin(site.User).Connection(t.Context())
-		return err == nil
-	})
-	wantCheck(t, "key", "warn", "enter the former key as “Previous encryption key”")
-	must(t, site.Configure(t.Context(), map[string]any{"previousencryptionkey": former}))
-	wantCheck(t, "key", "pass")
+// runs tells whether the plugin runs on any node.
+func runs(t *testing.T) bool {
+	t.Helper()
+	type status struct {
+		ID    string `json:"plugin_id"`
+		State int
+	}
+	var statuses []status
+	must(t, site.Admin.Get(t.Context(), "/api/v4/plugins/statuses", &statuses))
+	const notRunning = 0
+	return !slices.ContainsFunc(statuses, func(s status) bool { return s.ID == stack.PluginID && s.State == notRunning })
 }
 
 // TestAWrongSettingIsNamedByItsLabel gives the plugin settings that can't be put in force.
