@@ -112,12 +112,21 @@ func calledName(call *ast.CallExpr) string {
 	return ""
 }
 
+// secretIn names the secret that an expression is, through conversions, slices and brackets.
 func secretIn(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.CallExpr:
 		if calledName(e) == "Reveal" {
 			return "Reveal()"
 		}
+		_, bytes := e.Fun.(*ast.ArrayType)
+		if len(e.Args) == 1 && (bytes || calledName(e) == "string") {
+			return secretIn(e.Args[0])
+		}
+	case *ast.SliceExpr:
+		return secretIn(e.X)
+	case *ast.ParenExpr:
+		return secretIn(e.X)
 	case *ast.SelectorExpr:
 		if slices.Contains(compared, e.Sel.Name) {
 			return e.Sel.Name
@@ -131,6 +140,7 @@ func TestAComparisonOfASecretWouldBeSeen(t *testing.T) {
 	for text, want := range map[string]string{
 		`a.Reveal() == b`: "Reveal()", `b != a.Reveal()`: "Reveal()", `bytes.Equal(x, begun.StateHash)`: "StateHash",
 		`held.Confirm == code`: "Confirm", `strings.EqualFold(typed, held.Page)`: "Page", `strings.HasPrefix(a.Reveal(), b)`: "Reveal()",
+		`string(begun.StateHash) != x`: "StateHash", `bytes.Equal([]byte(a.Reveal()), b[:])`: "Reveal()", `(held.Page)[:4] == x`: "Page",
 		`a.Reveal() == ""`: "", `held.Page != nil`: "", `subtle.ConstantTimeCompare(x, begun.StateHash) != 1`: "", `a.Equal(b)`: "", `a < b`: "",
 	} {
 		expression, err := parser.ParseExpr(text)
