@@ -131,6 +131,14 @@ func (n *Nextcloud) FailedLogins() int { return n.logins.since(throttleWindow) }
 // AppPasswords is how many app passwords a user has.
 func (n *Nextcloud) AppPasswords(user string) int { return len(n.AppPasswordNames(user)) }
 
+// RevokeGrants implements hosts.Host: app passwords end with what OAuth clients have.
+func (n *Nextcloud) RevokeGrants(user string) {
+	n.server.RevokeGrants(user)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	maps.DeleteFunc(n.appPasswords, func(_ string, each appPassword) bool { return each.user == user })
+}
+
 // AppPasswordNames are what a user sees of his app passwords: the clients that they were made for.
 func (n *Nextcloud) AppPasswordNames(user string) []string {
 	n.mu.Lock()

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/api"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/rest"
@@ -108,6 +109,46 @@ func press(t *testing.T, account *stack.Account, postID, action string) string {
 	return shown.Message
 }
 
+// dialog is one that the plugin has opened in a client.
+type dialog struct {
+	URL    string
+	Dialog struct {
+		CallbackID string `json:"callback_id"`
+		State      string
+		Text       string `json:"introduction_text"`
+		Elements   []struct{ Name string }
+	}
+}
+
+// submitted is what a dialog's client is answered: nothing when all went well.
+type submitted struct {
+	Error  string
+	Errors map[string]string
+}
+
+// pressForDialog presses a button of a post that opens a dialog.
+func pressForDialog(t *testing.T, account *stack.Account, postID, action string) (opened dialog) {
+	t.Helper()
+	events, err := site.Mattermost.Listen(t.Context(), account)
+	must(t, err)
+	defer func() { _ = events.Close() }()
+	must(t, account.Post(t.Context(), "/api/v4/posts/"+postID+"/actions/"+action, struct{}{}, nil))
+	var event struct{ Dialog string }
+	must(t, events.Next("open_dialog", &event))
+	must(t, json.Unmarshal([]byte(event.Dialog), &opened))
+	return opened
+}
+
+// submit answers the dialog's one question, as any account: what it was opened with is in the client's hands.
+func (d dialog) submit(t *testing.T, as *stack.Account, said string) (answer submitted) {
+	t.Helper()
+	must(t, as.Post(t.Context(), "/api/v4/actions/dialogs/submit", map[string]any{
+		"url": d.URL, "callback_id": d.Dialog.CallbackID, "state": d.Dialog.State,
+		"channel_id": site.ChannelID, "team_id": site.TeamID, "submission": map[string]string{d.Dialog.Elements[0].Name: said},
+	}, &answer))
+	return answer
+}
+
 var signInLink = regexp.MustCompile(`\[Sign in\]\((\S+)\)`)
 
 // linkOf is the address in a message.
@@ -165,40 +206,14 @@ func TestASignInOnAPhoneIsConfirmedInADialog(t *testing.T) {
 		t.Fatalf("no code at %s: %s", response.Request.URL, page)
 	}
 
-	events, err := site.Mattermost.Listen(t.Context(), account)
-	must(t, err)
-	defer func() { _ = events.Close() }()
-	must(t, account.Post(t.Context(), "/api/v4/posts/"+told.ID+"/actions/code", struct{}{}, nil))
-	var event struct{ Dialog string }
-	must(t, events.Next("open_dialog", &event))
-	var dialog struct {
-		URL    string
-		Dialog struct {
-			CallbackID string `json:"callback_id"`
-			State      string
-			Elements   []struct{ Name string }
-		}
-	}
-	must(t, json.Unmarshal([]byte(event.Dialog), &dialog))
-	submit := func(as *stack.Account, typed string) (answer struct {
-		Error  string
-		Errors map[string]string
-	}) {
-		must(t, as.Post(t.Context(), "/api/v4/actions/dialogs/submit", map[string]any{
-			"url": dialog.URL, "callback_id": dialog.Dialog.CallbackID, "state": dialog.Dialog.State,
-			"channel_id": site.ChannelID, "team_id": site.TeamID, "submission": map[string]string{dialog.Dialog.Elements[0].Name: typed},
-		}, &answer))
-		return answer
-	}
-	if answer := submit(account, "AAAA-AAAA"); answer.Errors["code"] == "" {
+	asked := pressForDialog(t, account, told.ID, "code")
+	if answer := asked.submit(t, account, "AAAA-AAAA"); answer.Errors["code"] == "" {
 		t.Errorf("a wrong code is answered %+v", answer)
 	}
-	other := newAccount(t)
-	must(t, site.Admin.JoinChannel(t.Context(), site.ChannelID, other))
-	if answer := submit(other, code[1]); answer.Errors["code"] == "" {
+	if answer := asked.submit(t, newAccount(t), code[1]); answer.Errors["code"] == "" {
 		t.Errorf("another user's code is answered %+v", answer)
 	}
-	if answer := submit(account, strings.ToLower(code[1])); answer.Error != "" || answer.Errors != nil {
+	if answer := asked.submit(t, account, strings.ToLower(code[1])); answer.Error != "" || answer.Errors != nil {
 		t.Errorf("the right code is answered %+v", answer)
 	}
 	if got := state(t, account); got != "connected" {
@@ -288,5 +303,44 @@ func TestNobodyIsRemindedOfWhatHeEndedHimself(t *testing.T) {
 	reminder(t, other)
 	if got := messages(t, account); len(got) != 0 {
 		t.Errorf("the bot has written %+v", got)
+	}
+}
+
+// TestALoginFlowOnAPhoneIsAcceptedInADialog loses an app password and makes another by the buttons alone.
+func TestALoginFlowOnAPhoneIsAcceptedInADialog(t *testing.T) {
+	host := useLoginFlow(t)
+	client := site.Plugin(host.account)
+	login, err := client.BeginLoginFlow(t.Context())
+	must(t, err)
+	host.grant(t, login, "nora")
+	wantPending(t, client, 20*time.Second)
+	_, err = client.Accept(t.Context(), true)
+	must(t, err)
+
+	host.RevokeGrants("nora")
+	_, err = client.List(t.Context(), in("/"))
+	wantProblem(t, err, "not_connected", 424)
+	told := reminder(t, host.account)
+	host.grant(t, linkOf(t, press(t, host.account, told.ID, "connect")), "nora")
+	eventually(t, "the account waits", func() bool {
+		connection, err := client.Connection(t.Context())
+		must(t, err)
+		return connection.Pending != nil
+	})
+	asked := pressForDialog(t, host.account, told.ID, "connect")
+	if !strings.Contains(asked.Dialog.Text, "`nora`, `Nora Example`") {
+		t.Errorf("the dialog says %q", asked.Dialog.Text)
+	}
+	if answer := asked.submit(t, newAccount(t), "mine"); answer.Error == "" {
+		t.Errorf("another user's answer: %+v", answer)
+	}
+	if answer := asked.submit(t, host.account, "mine"); answer.Error != "" || answer.Errors != nil {
+		t.Errorf("the dialog is answered %+v", answer)
+	}
+	if got := state(t, host.account); got != "connected" {
+		t.Errorf("the login flow ends as %s", got)
+	}
+	if settled := reminder(t, host.account); len(settled.buttons()) != 0 {
+		t.Errorf("the message is now %+v", settled)
 	}
 }

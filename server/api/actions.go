@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -25,7 +26,8 @@ type pressBody struct {
 type submissionBody struct {
 	State      string `json:"state"`
 	Submission struct {
-		Code string `json:"code"`
+		Code    string `json:"code"`
+		Account string `json:"account"`
 	} `json:"submission"`
 }
 
@@ -60,7 +62,7 @@ func (h *Handler) actionConnect(r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	text, err := service.Resume(r.ctx, r.userID)
+	text, err := service.Resume(r.ctx, r.userID, body.TriggerID)
 	if err != nil {
 		text = h.told(r, err).Message
 	}
@@ -99,8 +101,30 @@ func (h *Handler) actionConfirm(r *request) (response, error) {
 	switch err = service.Confirm(r.ctx, r.userID, body.Submission.Code); {
 	case err == nil:
 	case errors.As(err, &wrong) && wrong.Kind == filehost.InvalidRequest && wrong.Field == "confirm":
-		answer.Errors = map[string]string{"code": h.told(r, err).Message}
+		answer.Errors = map[string]string{filehost.FieldCode: h.told(r, err).Message}
 	default:
+		answer.Error = h.told(r, err).Message
+	}
+	return response{status: http.StatusOK, body: answer}, nil
+}
+
+// actionAccount serves POST /actions/account: the dialog that shows an account.
+func (h *Handler) actionAccount(r *request) (response, error) {
+	var body submissionBody
+	if err := decodeAction(r, &body); err != nil {
+		return response{}, err
+	}
+	host, account, _ := strings.Cut(body.State, " ")
+	service, err := r.serviceFor(host)
+	if err != nil {
+		return response{}, err
+	}
+	said := body.Submission.Account
+	if said != filehost.AccountMine && said != filehost.AccountOthers {
+		return response{status: http.StatusOK, body: submittedBody{Errors: map[string]string{filehost.FieldAccount: "Choose one."}}}, nil
+	}
+	var answer submittedBody
+	if err = service.AcceptShown(r.ctx, r.userID, account, said == filehost.AccountMine); err != nil {
 		answer.Error = h.told(r, err).Message
 	}
 	return response{status: http.StatusOK, body: answer}, nil

@@ -28,7 +28,8 @@ func TestAPressAnswersWithTheCodesDialog(t *testing.T) {
 	asked := w.mattermost.Asked()
 	if assert.Len(t, asked, 1) {
 		assert.Equal(t, "trigger", asked[0].TriggerID)
-		assert.Equal(t, "default", asked[0].HostID)
+		assert.Equal(t, "default", asked[0].State)
+		assert.Equal(t, "confirm", asked[0].Action)
 		assert.LessOrEqual(t, len(asked[0].Title), 24, "Mattermost's limit")
 	}
 	assert.Contains(t, w.call(t, bob, http.MethodPost, "/actions/code", `{"trigger_id":"old"}`).Body.String(), "too old")
@@ -46,6 +47,27 @@ func TestTheDialogConfirmsForWhoTypes(t *testing.T) {
 	assert.Empty(t, w.mattermost.Changed())
 	assert.JSONEq(t, `{}`, submit(bob, "ABCD-EFGH"))
 	assert.Equal(t, []string{bob}, w.mattermost.Changed())
+}
+
+func TestTheDialogDecidesOnTheAccountThatItShows(t *testing.T) {
+	w := newWorld(t)
+	w.tokens.Offer(bob, filehost.Pending{Account: "b o b"})
+	assert.JSONEq(t, `{"skip_slack_parsing":true}`, w.call(t, bob, http.MethodPost, "/actions/connect", pressed).Body.String())
+	submit := func(caller, account, said string) string {
+		return w.call(t, caller, http.MethodPost, "/actions/account", `{"state":"default `+account+`","submission":{"account":"`+said+`"}}`).Body.String()
+	}
+	assert.JSONEq(t, `{"errors":{"account":"Choose one."}}`, submit(bob, "b o b", ""))
+	assert.Contains(t, submit(bob, "other", "mine"), `{"error":"You have signed in with another account since.`)
+	assert.Contains(t, submit(alice, "b o b", "mine"), `"error"`, "it is not hers")
+	assert.Empty(t, w.mattermost.Changed())
+	assert.JSONEq(t, `{}`, submit(bob, w.mattermost.Asked()[0].State[len("default "):], "mine"))
+	assert.Equal(t, []string{bob}, w.mattermost.Changed())
+	connection, err := w.tokens.Connection(t.Context(), bob)
+	assert.NoError(t, err)
+	assert.Equal(t, filehost.Connected, connection.State)
+	w.tokens.Offer(alice, filehost.Pending{Account: "mallory"})
+	assert.JSONEq(t, `{}`, submit(alice, "mallory", "others"))
+	assert.Contains(t, submit(alice, "mallory", "mine"), `"error"`, "it is forgotten")
 }
 
 // TestAFailureBehindAButtonIsToldInWords shows that the user reads what went wrong: of any status but 200 Mattermost shows

@@ -98,6 +98,7 @@ var routes = []route{
 	{method: http.MethodPost, path: "/api/actions/connect", limit: within(signIn), use: (*Handler).actionConnect},
 	{method: http.MethodPost, path: "/api/actions/code", limit: within(quick), use: (*Handler).actionCode},
 	{method: http.MethodPost, path: "/api/actions/confirm", limit: within(signIn), use: (*Handler).actionConfirm},
+	{method: http.MethodPost, path: "/api/actions/account", limit: within(signIn), use: (*Handler).actionAccount},
 }
 
 // transferLimit is the time of a synchronous copy: it ends before the server gives up on the request.

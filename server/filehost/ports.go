@@ -256,9 +256,9 @@ type Mattermost interface {
 	CheckUploads(ctx context.Context) error
 	// ConnectionChanged tells the user's own web clients that his connection changed.
 	ConnectionChanged(userID string)
-	// AskCode shows the dialog to the user whose press has the trigger id. It fails with InvalidRequest when that is none,
-	// or too old.
-	AskCode(ctx context.Context, dialog CodeDialog) error
+	// Ask shows the dialog to the user whose press has the trigger id. It fails with InvalidRequest when that is none, or
+	// too old.
+	Ask(ctx context.Context, dialog Dialog) error
 }
 
 // Message is what the plugin's bot tells a user.
@@ -286,13 +286,26 @@ type Bot interface {
 	Check(ctx context.Context) error
 }
 
-// CodeDialog asks a user for the code that a page of a sign-in has shown him, in whichever client he uses.
-type CodeDialog struct {
+// Dialog asks a user one thing, in whichever client he uses.
+type Dialog struct {
 	TriggerID string // of the press that it answers; Mattermost has signed it
-	HostID    string
+	Action    string // the route that takes the answer
+	State     string // comes back with the answer; the client could change it
 	Title     string // at most 24 characters
 	Text      string // Markdown
+	Field     DialogField
 }
+
+// DialogField is what is asked for.
+type DialogField struct {
+	Name        string
+	Label       string
+	Placeholder string
+	Options     []DialogOption // none: a text
+}
+
+// DialogOption is one of several answers.
+type DialogOption struct{ Value, Label string }
 
 // KV is a store that all nodes share. Values are opaque bytes.
 type KV interface {

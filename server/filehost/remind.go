@@ -152,11 +152,23 @@ func (r *Reminders) replace(ctx context.Context, key string, old []byte, next re
 	return raw, won, err
 }
 
-// The actions behind the buttons of a reminder.
+// The actions behind the buttons of a reminder, and behind the dialogs that they open.
 const (
 	ActionConnect = "connect"
 	ActionCode    = "code"
+	ActionConfirm = "confirm"
+	ActionAccount = "account"
 )
+
+// The field of the dialog about an account, and its answers.
+const (
+	FieldAccount  = "account"
+	AccountMine   = "mine"
+	AccountOthers = "others"
+)
+
+// FieldCode is the field of the dialog for a code.
+const FieldCode = "code"
 
 // message words a reminder.
 func (r *Reminders) message(loss Loss) Message {
@@ -181,11 +193,15 @@ func (r *Reminders) message(loss Loss) Message {
 }
 
 // Resume begins the sign-in of a user who has pressed the button of a reminder, and returns what to tell him, as Markdown.
-// It is his own sign-in, whoever the reminder was for, by the best method that is one: the others need no button.
-func (s *Service) Resume(ctx context.Context, userID string) (string, error) {
+// It is his own sign-in, whoever the reminder was for, by the best method that is one: the others need no button. An
+// account that waits for his word is shown instead, in a dialog.
+func (s *Service) Resume(ctx context.Context, userID, triggerID string) (string, error) {
 	connection, err := s.Connection(ctx, userID)
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", err
+	case connection.Pending != nil:
+		return "", s.askAccount(ctx, triggerID, *connection.Pending)
 	}
 	method := connection.Methods[0]
 	if i := slices.IndexFunc(connection.Methods, func(m Method) bool { return !m.Automatic() }); i >= 0 {
@@ -204,7 +220,7 @@ func (s *Service) Resume(ctx context.Context, userID string) (string, error) {
 		return "You are connected to " + host + ".", nil
 	case begun.LoginURL != "":
 		return "[Sign in](" + linkable(begun.LoginURL) + ") to connect " + host + ". The link is for you alone, and good for twenty minutes. " +
-			"Then come back to Mattermost and confirm the account.", nil
+			"Then come back and press “Connect again” once more to confirm the account.", nil
 	}
 	return "[Sign in](" + linkable(begun.AuthorizeURL) + ") to connect " + host + ". The link is for you alone, and good for ten minutes. " +
 		"If the page at its end shows a code, press “Enter a code” above and type it there.", nil
@@ -213,8 +229,36 @@ func (s *Service) Resume(ctx context.Context, userID string) (string, error) {
 // AskCode shows the user whose press has the trigger id where to type the code of a sign-in whose browser had no Mattermost
 // session: the browsers that mobile and desktop apps open have none, and mobile apps no other place for it.
 func (s *Service) AskCode(ctx context.Context, triggerID string) error {
-	return s.Mattermost.AskCode(ctx, CodeDialog{TriggerID: triggerID, HostID: s.Host.ID, Title: "Enter a code",
-		Text: "Type the code that the page at the end of your sign-in shows. Type none that somebody else has sent you."})
+	return s.Mattermost.Ask(ctx, Dialog{TriggerID: triggerID, Action: ActionConfirm, State: s.Host.ID, Title: "Enter a code",
+		Text:  "Type the code that the page at the end of your sign-in shows. Type none that somebody else has sent you.",
+		Field: DialogField{Name: FieldCode, Label: "Code", Placeholder: "ABCD-EFGH"}})
+}
+
+// askAccount shows a user the account that he has signed in with. Which one comes back with the answer.
+func (s *Service) askAccount(ctx context.Context, triggerID string, pending Pending) error {
+	text := "You have signed in to " + literal(s.Host.Name) + " as " + literal(pending.Account)
+	for _, more := range []string{pending.DisplayName, pending.Email} {
+		if more != "" {
+			text += ", " + literal(more)
+		}
+	}
+	return s.Mattermost.Ask(ctx, Dialog{TriggerID: triggerID, Action: ActionAccount, State: s.Host.ID + " " + pending.Account, Title: "Connect this account?",
+		Text: text + ". Is that your own account?",
+		Field: DialogField{Name: FieldAccount, Label: "Account", Options: []DialogOption{
+			{AccountMine, "It is mine: connect it"}, {AccountOthers, "It is not mine: forget it"}}}})
+}
+
+// AcceptShown is Accept for an account that a dialog has shown. Another one that waits by now is left alone: the user has
+// not seen it.
+func (s *Service) AcceptShown(ctx context.Context, userID, account string, accept bool) error {
+	connection, err := s.Connections.Connection(ctx, userID)
+	switch {
+	case err != nil:
+		return err
+	case connection.Pending != nil && connection.Pending.Account != account:
+		return E(Conflict, "You have signed in with another account since. Press “Connect again” to see it.", nil)
+	}
+	return s.Accept(ctx, userID, accept)
 }
 
 // maxLiteral is how much of a name a message shows, in characters.

@@ -225,13 +225,13 @@ func TestHostileNamesAreOnlyShown(t *testing.T) {
 
 func TestAPressBeginsTheSignInOfWhoPresses(t *testing.T) {
 	w := newWorld()
-	text, err := w.Resume(t.Context(), bob)
+	text, err := w.Resume(t.Context(), bob, "trigger")
 	require.NoError(t, err)
 	assert.Contains(t, text, "[Sign in](https://login.example.com/authorize?state=state)")
-	text, err = w.Resume(t.Context(), "bot")
+	text, err = w.Resume(t.Context(), "bot", "trigger")
 	require.NoError(t, err)
 	assert.Contains(t, text, "app password", "a bot has no browser")
-	_, err = w.Resume(t.Context(), "gone")
+	_, err = w.Resume(t.Context(), "gone", "trigger")
 	assert.Equal(t, filehost.Forbidden, kindOf(err))
 
 	for _, test := range []struct {
@@ -244,8 +244,42 @@ func TestAPressBeginsTheSignInOfWhoPresses(t *testing.T) {
 		{[]filehost.Method{filehost.MethodJWTBearer}, "You are connected"},
 	} {
 		w.Methods = test.methods
-		text, err = w.Resume(t.Context(), bob)
+		text, err = w.Resume(t.Context(), bob, "trigger")
 		require.NoError(t, err)
 		assert.Contains(t, text, test.want, test.methods)
 	}
+}
+
+func TestAPressShowsTheAccountThatWaits(t *testing.T) {
+	w := newWorld()
+	w.Methods = []filehost.Method{filehost.MethodLoginFlow}
+	w.tokens.Offer(bob, filehost.Pending{Account: "b o b", DisplayName: "[Bob](https://evil.example.com)", Email: "bob@example.com"})
+	text, err := w.Resume(t.Context(), bob, "trigger")
+	require.NoError(t, err)
+	assert.Empty(t, text, "the dialog says it all")
+	asked := w.mattermost.Asked()
+	require.Len(t, asked, 1)
+	assert.Equal(t, "You have signed in to `Cloud` as `b o b`, `[Bob](https://evil.example.com)`, `bob@example.com`. Is that your own account?", asked[0].Text)
+	assert.Equal(t, "default b o b", asked[0].State)
+	assert.LessOrEqual(t, len(asked[0].Title), 24)
+
+	require.NoError(t, w.AcceptShown(t.Context(), bob, "b o b", true))
+	connection, err := w.Connection(t.Context(), bob)
+	require.NoError(t, err)
+	assert.Equal(t, filehost.Connected, connection.State)
+}
+
+// TestAnAccountThatTheUserHasNotSeenIsNotConnected replaces the account while the dialog is open.
+func TestAnAccountThatTheUserHasNotSeenIsNotConnected(t *testing.T) {
+	w := newWorld()
+	w.tokens.Offer(bob, filehost.Pending{Account: "mallory"})
+	for _, accept := range []bool{true, false} {
+		assert.Equal(t, filehost.Conflict, kindOf(w.AcceptShown(t.Context(), bob, "bob", accept)))
+	}
+	connection, err := w.Connection(t.Context(), bob)
+	require.NoError(t, err)
+	assert.Equal(t, filehost.Disconnected, connection.State)
+	assert.Equal(t, "mallory", connection.Pending.Account, "it waits on")
+	require.NoError(t, w.AcceptShown(t.Context(), bob, "mallory", false))
+	assert.Equal(t, filehost.NotFound, kindOf(w.AcceptShown(t.Context(), bob, "mallory", true)))
 }

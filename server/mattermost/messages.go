@@ -148,21 +148,20 @@ func (b *Bot) fill(post *model.Post, message filehost.Message) {
 	post.AddProp(model.PostPropsAttachments, []*model.MessageAttachment{attachment})
 }
 
-// confirmAction is the route that takes what was entered into a CodeDialog, and CodeElement the name of its field.
-const (
-	confirmAction = "confirm"
-	CodeElement   = "code"
-)
-
-// AskCode implements filehost.Mattermost.
-func (s *Server) AskCode(_ context.Context, dialog filehost.CodeDialog) error {
+// Ask implements filehost.Mattermost.
+func (s *Server) Ask(_ context.Context, dialog filehost.Dialog) error {
+	element := model.DialogElement{Name: dialog.Field.Name, DisplayName: dialog.Field.Label, Placeholder: dialog.Field.Placeholder, Type: "text", MaxLength: 20}
+	if len(dialog.Field.Options) > 0 {
+		element.Type, element.MaxLength = "radio", 0
+		for _, option := range dialog.Field.Options {
+			element.Options = append(element.Options, &model.PostActionOptions{Text: option.Label, Value: option.Value})
+		}
+	}
 	appErr := s.API.OpenInteractiveDialog(model.OpenDialogRequest{
 		TriggerId: dialog.TriggerID,
-		URL:       s.Actions + "/" + confirmAction,
-		Dialog: model.Dialog{
-			CallbackId: confirmAction, State: dialog.HostID, Title: dialog.Title, IntroductionText: dialog.Text, SubmitLabel: "Connect",
-			Elements: []model.DialogElement{{DisplayName: "Code", Name: CodeElement, Type: "text", Placeholder: "ABCD-EFGH", MaxLength: 20}},
-		},
+		URL:       s.Actions + "/" + dialog.Action,
+		Dialog: model.Dialog{CallbackId: dialog.Action, State: dialog.State, Title: dialog.Title, IntroductionText: dialog.Text,
+			SubmitLabel: "OK", Elements: []model.DialogElement{element}},
 	})
 	switch {
 	case appErr == nil:

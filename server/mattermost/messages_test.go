@@ -139,7 +139,7 @@ func TestAMissingAccountIsMadeWhenItCanBe(t *testing.T) {
 	require.NoError(t, bot.Check(t.Context()))
 }
 
-func TestTheCodesDialogIsShownToWhoHasPressed(t *testing.T) {
+func TestADialogIsShownToWhoHasPressed(t *testing.T) {
 	api := &plugintest.API{}
 	var shown model.OpenDialogRequest
 	api.On("OpenInteractiveDialog", mock.Anything).Return(func(request model.OpenDialogRequest) *model.AppError {
@@ -150,10 +150,20 @@ func TestTheCodesDialogIsShownToWhoHasPressed(t *testing.T) {
 		return nil
 	})
 	server := New(Config{API: api, Actions: "/plugins/filehost-attach/api/actions"})
-	require.NoError(t, server.AskCode(t.Context(), filehost.CodeDialog{TriggerID: "trigger", HostID: "default", Title: "Enter a code", Text: "Type it."}))
+	code := filehost.Dialog{TriggerID: "trigger", Action: "confirm", State: "default", Title: "Enter a code", Text: "Type it.", Field: filehost.DialogField{Name: "code", Label: "Code"}}
+	require.NoError(t, server.Ask(t.Context(), code))
 	assert.Equal(t, "trigger", shown.TriggerId)
 	assert.Equal(t, "/plugins/filehost-attach/api/actions/confirm", shown.URL)
 	assert.Equal(t, "default", shown.Dialog.State)
+	assert.Equal(t, "text", shown.Dialog.Elements[0].Type)
 	require.NoError(t, shown.IsValid())
-	assert.Equal(t, filehost.InvalidRequest, kindOf(server.AskCode(t.Context(), filehost.CodeDialog{TriggerID: "old"})))
+
+	choice := code
+	choice.Field = filehost.DialogField{Name: "account", Label: "Account", Options: []filehost.DialogOption{{Value: "mine", Label: "Mine"}, {Value: "others", Label: "Not mine"}}}
+	require.NoError(t, server.Ask(t.Context(), choice))
+	assert.Equal(t, "radio", shown.Dialog.Elements[0].Type)
+	require.NoError(t, shown.IsValid())
+
+	code.TriggerID = "old"
+	assert.Equal(t, filehost.InvalidRequest, kindOf(server.Ask(t.Context(), code)))
 }

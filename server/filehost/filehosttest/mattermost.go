@@ -30,7 +30,7 @@ type Mattermost struct {
 	deleted  map[string]bool   // files
 	late     func(filehost.Post)
 	replied  map[string]bool // posts
-	asked    []filehost.CodeDialog
+	asked    []filehost.Dialog
 }
 
 // Uploaded is a file in the store.
@@ -285,8 +285,8 @@ func (m *Mattermost) ConnectionChanged(userID string) {
 	m.changed = append(m.changed, userID)
 }
 
-// AskCode implements filehost.Mattermost: the trigger id "old" is too old.
-func (m *Mattermost) AskCode(_ context.Context, dialog filehost.CodeDialog) error {
+// Ask implements filehost.Mattermost: the trigger id "old" is too old.
+func (m *Mattermost) Ask(_ context.Context, dialog filehost.Dialog) error {
 	if dialog.TriggerID == "old" {
 		return filehost.Invalid("trigger_id", "This press of a button is too old.")
 	}
@@ -297,7 +297,7 @@ func (m *Mattermost) AskCode(_ context.Context, dialog filehost.CodeDialog) erro
 }
 
 // Asked returns the dialogs that were shown.
-func (m *Mattermost) Asked() []filehost.CodeDialog {
+func (m *Mattermost) Asked() []filehost.Dialog {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.asked)
