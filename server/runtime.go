@@ -247,6 +247,7 @@ func (w wiring) newStore(signInClient *http.Client) (*tokens.Store, error) {
 		Revoke:         w.host.Revoker(),
 		HostUser:       w.host.HostUser,
 		Probe:          w.host.Probe,
+		AppTokens:      w.host.AppTokens(),
 		AnyEmail:       w.config.AnyEmail,
 		Identify:       w.server.Identity,
 		Lost:           w.reminders.Lost,

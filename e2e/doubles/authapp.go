@@ -157,6 +157,26 @@ func (o *OpenCloud) named(id, name string) (user string, ok bool) {
 	return "", false
 }
 
+// graphUser finds an account by its name or its id (services/graph/pkg/service/v0/users.go, GetUser).
+func (o *OpenCloud) graphUser(w http.ResponseWriter, r *http.Request) {
+	if _, ok := o.come(w, r); !ok {
+		return
+	}
+	asked := r.PathValue("user")
+	name, ok := o.named(asked, "")
+	if !ok {
+		name, ok = o.named("", asked)
+	}
+	if r.Method != http.MethodGet || !ok {
+		writePlainJSON(w, http.StatusNotFound, map[string]any{"error": map[string]any{"code": "itemNotFound", "message": "not found"}})
+		return
+	}
+	writePlainJSON(w, http.StatusOK, map[string]any{
+		"accountEnabled": true, "displayName": o.users[name].DisplayName, "id": userID(name), "mail": o.mail(name),
+		"onPremisesSamAccountName": name, "surname": name, "userType": "Member",
+	})
+}
+
 // endAppToken wants the hash: what is no hash of the caller's is an error of the server.
 func (o *OpenCloud) endAppToken(w http.ResponseWriter, r *http.Request, user string) {
 	o.counters.Revocations.Add(1)

@@ -50,6 +50,7 @@ func StartOpenCloud(ctx context.Context, cfg hosts.Config) (*OpenCloud, error) {
 		"/ocs/v2.php/cloud/user":            o.ocsUser,
 		"/auth-app/tokens":                  o.authApp,
 		"/graph/v1.0/me/drives":             o.drives,
+		"/graph/v1.0/users/{user}":          o.graphUser,
 		"/.well-known/openid-configuration": o.discovery,
 		"/konnect/v1/jwks.json":             o.keys,
 		"/konnect/v1/userinfo":              o.userInfo,

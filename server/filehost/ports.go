@@ -220,6 +220,18 @@ type Post struct {
 	PendingID string
 }
 
+// AppTokens makes and removes app tokens of a host that has them: passwords that it makes for one user, for a while.
+type AppTokens interface {
+	// MintAppToken makes one for a user of the host, by an account that may impersonate. name is the user's name or id
+	// there, in full. It fails with NotFound when there is no such user, Forbidden when the host doesn't let the account do
+	// this, Unsupported when it makes none, and CredentialRejected when it does not accept the account.
+	MintAppToken(ctx context.Context, by Credential, name string, life time.Duration) (AppToken, error)
+	// SweepAppTokens removes the expired ones that were made for the user of a credential.
+	SweepAppTokens(ctx context.Context, credential Credential) error
+	// AppTokenExpiry tells until when the one in a credential is good; zero = the host doesn't say, or it is none.
+	AppTokenExpiry(ctx context.Context, credential Credential) (time.Time, error)
+}
+
 // HostUser is a user as the file host knows him.
 type HostUser struct {
 	ID          string // as its paths use it

@@ -49,9 +49,15 @@ func (t appToken) matches(secret filehost.Secret) bool {
 	return err == nil && cost <= maxHashCost && bcrypt.CompareHashAndPassword([]byte(t.Token), []byte(secret.Reveal())) == nil
 }
 
-// MintAppToken makes an app token for a user of the host, by an account that may impersonate. name is the user's name or
-// id there, in full. It fails with NotFound when there is no such user, Forbidden when the host doesn't let the account do
-// this, Unsupported when it makes no app tokens, and CredentialRejected when it does not accept the account.
+// AppTokens returns the host's app tokens; nil = it makes none.
+func (c *Client) AppTokens() filehost.AppTokens {
+	if !c.profile.appTokens {
+		return nil
+	}
+	return c
+}
+
+// MintAppToken implements filehost.AppTokens.
 func (c *Client) MintAppToken(ctx context.Context, by filehost.Credential, name string, life time.Duration) (filehost.AppToken, error) {
 	user, err := c.graphUser(ctx, by, name)
 	if err != nil {
@@ -129,7 +135,7 @@ func (c *Client) appTokensRefused(err error) error {
 	return err
 }
 
-// AppTokenExpiry tells until when the app token in a credential is good; zero = the host doesn't say.
+// AppTokenExpiry implements filehost.AppTokens. A host that lists ids doesn't say.
 func (c *Client) AppTokenExpiry(ctx context.Context, credential filehost.Credential) (time.Time, error) {
 	listed, err := c.appTokens(ctx, credential)
 	if err != nil {
@@ -141,7 +147,7 @@ func (c *Client) AppTokenExpiry(ctx context.Context, credential filehost.Credent
 	return time.Time{}, nil
 }
 
-// SweepAppTokens removes the expired tokens that were made for a user: nobody else does, and each slows his sign-ins down.
+// SweepAppTokens implements filehost.AppTokens: nobody else does it, and each such token slows its user's sign-ins down.
 func (c *Client) SweepAppTokens(ctx context.Context, credential filehost.Credential) error {
 	listed, err := c.appTokens(ctx, credential)
 	if err != nil {

@@ -33,6 +33,8 @@ func newAutomatic(s *Store) (automatic, error) {
 		return jwtBearer{s}, nil
 	case filehost.MethodTokenExchange:
 		return tokenExchange{s}, nil
+	case filehost.MethodAppToken:
+		return newAppTokens(s)
 	}
 	return nil, filehost.E(filehost.NotConfigured, "There is no such sign-in method.", nil)
 }

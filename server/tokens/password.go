@@ -33,6 +33,10 @@ func (s *Store) ConnectWithPassword(ctx context.Context, userID, username string
 	}
 	fresh := record{Grant: passwordGrant, Account: account, Username: username, Password: password}
 	fresh.Scheme = s.provenScheme(ctx, fresh.credential())
+	if s.config.AppTokens != nil {
+		// As well as it can: without it the host's refusal tells.
+		fresh.UsableUntil, _ = s.config.AppTokens.AppTokenExpiry(ctx, credential)
+	}
 	return s.save(ctx, userID, fresh)
 }
 

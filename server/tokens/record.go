@@ -139,7 +139,10 @@ func (r record) credential() filehost.Credential {
 		Grant:      r.Grant,
 	}
 	if r.Username != "" {
-		credential.Scheme, credential.Username, credential.Secret = cmp.Or(r.Scheme, filehost.Basic), r.Username, r.Password
+		credential.Scheme, credential.Username = cmp.Or(r.Scheme, filehost.Basic), r.Username
+		if !r.Password.IsEmpty() {
+			credential.Secret = r.Password
+		}
 	}
 	return credential
 }
@@ -407,7 +410,7 @@ func (s *Store) connection(ctx context.Context, userID string, found entry) (fil
 	switch found.State {
 	case active, refreshing:
 		connection.State = filehost.Connected
-		if found.Grant == codeGrant && !s.renewable(found.record) && !found.usable(s.config.Clock.Now()) {
+		if !s.renewable(found.record) && !found.usable(s.config.Clock.Now()) {
 			connection.State = filehost.Reconnect
 		}
 	case dead, outdated:

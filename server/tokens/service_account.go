@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -218,12 +219,13 @@ func (a *serviceAccount) connection(ctx context.Context, userID string) (filehos
 // CheckServiceAccount asks whether the host accepts the service account, and not at every call: it is a check that sends a
 // credential. The error's Message is a remedy for the admin.
 func (s *Store) CheckServiceAccount(ctx context.Context) error {
-	if s.shared == nil {
+	account := cmp.Or(s.shared, s.maker)
+	if account == nil {
 		return nil
 	}
-	known, err := s.shared.state(ctx)
-	if err == nil && !known.dead && s.shared.isDue(known) {
-		known, err = s.shared.ask(ctx)
+	known, err := account.state(ctx)
+	if err == nil && !known.dead && account.isDue(known) {
+		known, err = account.ask(ctx)
 	}
 	name := s.config.Host.Name + " (" + s.config.Host.BaseURL.String() + ")"
 	switch {

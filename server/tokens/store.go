@@ -54,6 +54,8 @@ type Config struct {
 
 	// HostUser asks the host whose a credential is, or fails as Account does. Only login flows need it.
 	HostUser func(ctx context.Context, credential filehost.Credential) (filehost.HostUser, error)
+	// AppTokens are those of the host; nil = it makes none.
+	AppTokens filehost.AppTokens
 	// Probe reads the user's top folder with a credential.
 	Probe func(ctx context.Context, credential filehost.Credential) error
 	// AnyEmail lets a login flow end with an account of another email address than its user's.
@@ -94,6 +96,7 @@ type Store struct {
 	provider  *provider       // nil where no method needs a sign-in server
 	automatic automatic       // nil where the first method is interactive, or none of a user's own
 	shared    *serviceAccount // nil where the first method is another
+	maker     *serviceAccount // of app tokens; nil where the first method is another
 	keyring   *keyring        // nil where the plugin signs nothing
 	flights   singleflight.Group
 	losses    singleflight.Group

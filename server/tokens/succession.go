@@ -247,7 +247,7 @@ func (q *succession) keep(ctx context.Context, at endpoints, held entry, answer 
 	next := held.as(active)
 	next.Generation = held.Generation.next(q.config.Clock.Now())
 	next.AccessToken, next.RefreshToken, next.UsableUntil = answer.AccessToken, answer.RefreshToken, answer.UsableUntil
-	next.Account = cmp.Or(answer.Account, next.Account)
+	next.Account, next.Username = cmp.Or(answer.Account, next.Account), answer.Username
 	switch q.store(ctx, q.userID, held, next) {
 	case stored:
 		return next, true, nil

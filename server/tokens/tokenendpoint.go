@@ -73,6 +73,7 @@ type issued struct {
 	RefreshToken filehost.Secret // the one sent where the answer has none
 	UsableUntil  time.Time       // zero = until it is rejected
 	Account      string          // "" = the answer names no user
+	Username     string          // the token goes with it as a password does (RFC 7617); "" = as a bearer token
 	Scope        []string        // nil = the answer names no scope
 	IDToken      filehost.Secret // as it came (OpenID Connect Core 3.1.3.3); empty = there is none
 	TokenType    string          // as it came (RFC 6749 7.1)
