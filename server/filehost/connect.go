@@ -23,10 +23,19 @@ func (s *Service) methodsOf(user User, refused *Refusal) []Method {
 		return []Method{MethodPassword}
 	}
 	methods := slices.Clone(s.Methods)
-	if refused != nil {
-		methods = slices.DeleteFunc(methods, func(m Method) bool { return m == refused.Method })
-		methods = append(methods, refused.Method)
+	if refused == nil {
+		return methods
 	}
+	rank := func(m Method) int {
+		switch {
+		case m == refused.Method:
+			return 1
+		case m.Automatic():
+			return 2 // it had refused him before he signed in himself
+		}
+		return 0
+	}
+	slices.SortStableFunc(methods, func(a, b Method) int { return rank(a) - rank(b) })
 	return methods
 }
 

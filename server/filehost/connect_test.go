@@ -36,6 +36,7 @@ func TestWhoMayConnectHow(t *testing.T) {
 func TestTheWaysThatAUserHas(t *testing.T) {
 	exchange, oauth, password := filehost.MethodTokenExchange, filehost.MethodOAuth, filehost.MethodPassword
 	refusal := &filehost.Refusal{Method: exchange, Reason: "You have no account there."}
+	byHimself := &filehost.Refusal{Method: oauth, Reason: "That is not your account."}
 	for name, test := range map[string]struct {
 		user    string
 		refused *filehost.Refusal
@@ -43,6 +44,7 @@ func TestTheWaysThatAUserHas(t *testing.T) {
 	}{
 		"a person":                     {bob, nil, []filehost.Method{exchange, oauth, password}},
 		"a person who was refused":     {bob, refusal, []filehost.Method{oauth, password, exchange}},
+		"a person who has signed in":   {bob, byHimself, []filehost.Method{password, oauth, exchange}},
 		"a bot has only its password":  {"bot", nil, []filehost.Method{password}},
 		"a bot that nobody refuses it": {"bot", refusal, []filehost.Method{password}},
 	} {

@@ -243,8 +243,9 @@ func (s *Store) flowStory(ctx context.Context, userID string, connection *fileho
 		connection.Pending = &filehost.Pending{Account: found.Account, DisplayName: found.DisplayName, Email: found.Email, ExpiresAt: found.Deadline}
 		return nil
 	}
+	// It is newer than what a method without a click has refused: that is why the user has begun the flow.
 	reason, err := s.flowEndOf(ctx, userID)
-	if err == nil && reason != "" && connection.Refused == nil {
+	if err == nil && reason != "" {
 		connection.Refused = &filehost.Refusal{Method: filehost.MethodLoginFlow, Reason: reason}
 	}
 	return err

@@ -137,6 +137,22 @@ func TestTheAccountsEmailMustBeItsUsers(t *testing.T) {
 	}
 }
 
+func TestWhatAUserHasDoneHimselfIsWhatHeIsTold(t *testing.T) {
+	w := newFlowWorld(t)
+	node := automatically(w.flowNode("one"), &issuer{err: &refusal{reason: "You have no account there."}})
+	node.config.Methods[1] = filehost.MethodLoginFlow
+	_, err := node.For(t.Context(), ann)
+	requireKind(t, filehost.NotConnected, err)
+	require.Equal(t, filehost.MethodTokenExchange, w.connection(node, ann).Refused.Method)
+
+	w.flow.allow(t, w.beginFlow(node, ann), "ann", filehost.HostUser{ID: "x", Email: "victim@example.com"})
+	w.tend(node)
+	w.tend(node)
+	refused := w.connection(node, ann).Refused
+	require.Equal(t, filehost.MethodLoginFlow, refused.Method)
+	require.Contains(t, refused.Reason, "another email address")
+}
+
 func TestNobodySignsInForNothing(t *testing.T) {
 	w := newFlowWorld(t)
 	w.setPerson(ann, func(who *filehost.Identity) { who.EmailVerified = false })
