@@ -249,6 +249,8 @@ func TestBrowserSessionsNeedTheToken(t *testing.T) {
 		{"connecting by reading", http.MethodGet, "/actions/connect", account.CSRF(), nil, 405},
 		{"attaching by reading", http.MethodGet, "/attach", account.CSRF(), nil, 405},
 		{"revoking without the token", http.MethodDelete, "/admin/connections/" + account.ID, "", nil, 401},
+		{"replacing keys without the token", http.MethodDelete, "/admin/signing-keys", "", nil, 401},
+		{"replacing keys as no admin", http.MethodDelete, "/admin/signing-keys", account.CSRF(), nil, 403},
 		{"revoking as no admin", http.MethodDelete, "/admin/connections/" + account.ID, account.CSRF(), nil, 403},
 		{"disconnecting by reading", http.MethodGet, "/connection", account.CSRF(), http.Header{"X-Http-Method-Override": {"DELETE"}}, 200},
 		{"disconnecting by another method", http.MethodPost, "/connection", "", http.Header{"X-Http-Method-Override": {"DELETE"}}, 401},
