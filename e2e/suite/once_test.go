@@ -25,7 +25,8 @@ var once = []string{
 	"TestSlowSource", "TestSlowSourceAndTheFileStore", "TestAnotherNodeTakesOver",
 	// Mattermost: its callers, its store and its upload route.
 	"TestPersonalAccessTokens", "TestGuests", "TestDeactivatedUsers", "TestOAuthApplications", "TestDocument", "TestSecretsAreMasked",
-	"TestAStoreThatIsDown", "TestALostKeyWarns", "TestAWrongSettingIsNamedByItsLabel", "TestAnUploadRouteOutOfReachHasItsRemedy",
+	"TestAStoreThatIsDown", "TestALostKeyAsksToReconnectAndDeletesNothing",
+	"TestAWrongSettingIsNamedByItsLabel", "TestAnUploadRouteOutOfReachHasItsRemedy",
 	"TestUnscannedCopies", "TestMemoryIsFlat",
 	// The plugin killed.
 	"TestKilledBeforeTheClaim", "TestKilledWhileCopying", "TestKilledAfterTheUpload", "TestKilledWhileItsPostIsCreated",

@@ -55,6 +55,7 @@ func TestWhoIsNamedAndAsWhom(t *testing.T) {
 		"the address":                                     {SubjectEmail, "saml", saml, "u1@example.com"},
 		"the address of a password account":               {SubjectEmail, "saml", password, ""},
 		"the address of another single sign-on's account": {SubjectEmail, "saml", other, ""},
+		"the address of an account without an id there":   {SubjectEmail, "saml", with(func(i *filehost.Identity) { i.AuthData = "" }), ""},
 		"an address that nobody has verified":             {SubjectEmail, "saml", with(func(i *filehost.Identity) { i.EmailVerified = false }), ""},
 		"no address":                                      {SubjectEmail, "saml", with(func(i *filehost.Identity) { i.Email = "" }), ""},
 		"the user name":                                   {SubjectUsername, "saml", saml, "name-of-u1"},
