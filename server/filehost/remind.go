@@ -80,11 +80,15 @@ func (r *Reminders) Lost(ctx context.Context, loss Loss) error {
 	if err != nil {
 		return err
 	}
+	if r.Bot.Check(ctx) != nil {
+		return nil // the check of that name tells the admin, who may want no messages; a later use tries again
+	}
 	claimed := reminder{At: now, Of: loss.Of}
 	claim, won, err := r.replace(ctx, key, old, claimed)
 	if err != nil || !won {
 		return err // another node tells him, or this one has read a stale replica
 	}
+	ctx = context.WithoutCancel(ctx) // a claim is either kept or given back
 	claimed.PostID, err = r.Bot.Message(ctx, loss.UserID, r.message(loss))
 	if err != nil {
 		return r.giveBack(ctx, key, claim, old, err)

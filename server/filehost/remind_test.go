@@ -109,6 +109,41 @@ func TestAReminderThatCouldNotBeSentIsTriedAgain(t *testing.T) {
 	assert.Equal(t, "You are connected to `Cloud` again.", w.bot.Sent()[0].Text, "the message before is known again")
 }
 
+// TestAClaimIsGivenBackAlsoWhenTheTimeIsOver ends the context while the message is being sent, in vain.
+func TestAClaimIsGivenBackAlsoWhenTheTimeIsOver(t *testing.T) {
+	w := newWorld()
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	config := w.Reminders.RemindersConfig
+	config.Bot = slowBot{w.bot, end}
+	require.Error(t, filehost.NewReminders(config).Lost(ctx, loss("one")))
+	require.NoError(t, w.Reminders.Lost(t.Context(), loss("one")))
+	assert.Len(t, w.bot.Sent(), 1)
+}
+
+// slowBot fails to send when its caller's time is over.
+type slowBot struct {
+	filehost.Bot
+	end context.CancelFunc
+}
+
+func (b slowBot) Message(context.Context, string, filehost.Message) (string, error) {
+	b.end()
+	return "", context.DeadlineExceeded
+}
+
+// TestWithoutABotNobodyIsToldAndNothingIsClaimed shows that an admin who has disabled the bot on purpose pays nothing for it
+// with each use of a connection that has ended.
+func TestWithoutABotNobodyIsToldAndNothingIsClaimed(t *testing.T) {
+	w := newWorld()
+	w.bot.Disable(errors.New("disabled"))
+	require.NoError(t, w.Reminders.Lost(t.Context(), loss("one")))
+	assert.Empty(t, w.kv.Keys())
+	w.bot.Disable(nil)
+	require.NoError(t, w.Reminders.Lost(t.Context(), loss("one")))
+	assert.Len(t, w.bot.Sent(), 1)
+}
+
 func TestAStoreThatIsDownSendsNothing(t *testing.T) {
 	for _, op := range []filehosttest.Op{filehosttest.Get, filehosttest.CompareAndSet} {
 		w := newWorld()

@@ -11,9 +11,10 @@ import (
 
 // Bot keeps direct messages in memory. It implements filehost.Bot.
 type Bot struct {
-	mu   sync.Mutex
-	sent []Told
-	fail error
+	mu       sync.Mutex
+	sent     []Told
+	fail     error
+	unusable error
 }
 
 // Told is a message that a user has got from the bot, as it reads now.
@@ -24,7 +25,14 @@ type Told struct {
 
 var _ filehost.Bot = (*Bot)(nil)
 
-// Fail makes all calls fail. nil ends it.
+// Disable makes all calls fail, and Check says so before. nil ends it.
+func (b *Bot) Disable(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.fail, b.unusable = err, err
+}
+
+// Fail makes messages fail. nil ends it.
 func (b *Bot) Fail(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -77,5 +85,5 @@ func (b *Bot) Edit(_ context.Context, userID, postID string, message filehost.Me
 func (b *Bot) Check(context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.fail
+	return b.unusable
 }
