@@ -19,7 +19,7 @@ var once = []string{
 	"TestDisabledAccount", "TestHostInMaintenance", "TestDisconnectEndsTheAppPassword", "TestWrongPasswordsAreFew", "TestHostPages",
 	"TestOIDCProvider", "TestRotationUnderManyCallers", "TestRevokedFamily", "TestForgedCallbacks", "TestForgedIDTokens", "TestLostAnswer",
 	"TestWithoutAClick", "TestRefusedThenTheNextMethod", "TestRefusedThenSignIn", "TestOnlyThoseWhomTheAdminLets", "TestDisconnectedStaysSo",
-	"TestTheAdminsMistakesRefuseNobody", "TestTheSingleSignOnVouches", "TestThePluginAsAnIssuer",
+	"TestTheAdminsMistakesRefuseNobody", "TestTheSingleSignOnVouches", "TestOnlyTheTeam", "TestThePluginAsAnIssuer",
 	// Sites and nodes of their own.
 	"TestASiteBelowASubpath", "TestASiteWithoutAnAddress", "TestNodesShareAConnection",
 	"TestSlowSource", "TestSlowSourceAndTheFileStore", "TestAnotherNodeTakesOver",

@@ -289,6 +289,43 @@ func TestOnlyThoseWhomTheAdminLets(t *testing.T) {
 	}
 }
 
+// TestOnlyTheTeam shows that nobody is named to the sign-in server who is not in the team, and that who leaves it is out
+// at his next request, though his token is still good.
+func TestOnlyTheTeam(t *testing.T) {
+	teamID, err := site.Admin.CreateTeam(t.Context(), "vouched-for")
+	must(t, err)
+	server := useExchange(t, map[string]any{"automaticfor": "team:vouched-for"})
+	account := newAccount(t)
+	must(t, server.link(account, "alice"))
+	client := site.Plugin(account)
+	_, err = client.List(t.Context(), in("/"))
+	wantProblem(t, err, "not_connected", http.StatusFailedDependency)
+	if counts := server.front.Counts(); counts.Exchanges != 0 {
+		t.Errorf("the server was asked %+v", counts)
+	}
+	must(t, site.Admin.JoinTeam(t.Context(), teamID, account))
+	_, err = client.ConnectAutomatically(t.Context())
+	must(t, err)
+	_, err = client.List(t.Context(), in("/"))
+	must(t, err)
+
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodDelete,
+		site.Mattermost.URL+"/api/v4/teams/"+teamID+"/members/"+account.ID, nil)
+	must(t, err)
+	response, err := site.Admin.Send(request)
+	must(t, err)
+	must(t, response.Body.Close())
+	eventually(t, "who left the team is out", func() bool {
+		_, err := client.List(t.Context(), in("/"))
+		return err != nil
+	})
+	_, err = client.List(t.Context(), in("/"))
+	wantProblem(t, err, "not_connected", http.StatusFailedDependency)
+	if counts := server.front.Counts(); counts.Exchanges != 1 {
+		t.Errorf("the server was asked %+v", counts)
+	}
+}
+
 // TestTheSingleSignOnVouches names users by what the company's single sign-on has said of them: all of it counts for its
 // own accounts, none of it for those of another service.
 func TestTheSingleSignOnVouches(t *testing.T) {
