@@ -131,7 +131,7 @@ var reasons = map[filehost.Kind]string{
 	filehost.InvalidRequest:  "The sign-in has expired, was used before, or was declined.",
 	filehost.Forbidden:       "This sign-in was begun by another Mattermost user than the one of this browser.",
 	filehost.RateLimited:     "There were too many sign-ins; wait a few minutes.",
-	filehost.HostUnavailable: "The sign-in server can't be reached at the moment.",
+	filehost.HostUnavailable: "The sign-in server can't be reached at the moment, or its answer can't be trusted. Tell your system admin if it stays so.",
 	filehost.Timeout:         "The sign-in server took too long.",
 	filehost.NotConfigured:   "The file host is not configured completely; tell your system admin.",
 	filehost.Internal:        "Something went wrong.",

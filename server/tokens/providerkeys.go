@@ -21,8 +21,7 @@ const (
 	keysPause    = 10 * time.Second // between two requests for the keys, whatever wants them
 	maxKeys      = 100
 
-	minRSABits = 2048 // RFC 7518 3.3
-	maxRSABits = 8192 // how much work a check is must not be the server's to say
+	minRSABits = 2048 // RFC 7518 3.3; go-jose takes 8192 at most
 )
 
 // providerKeys remembers the keys that the sign-in server signs ID tokens with.
@@ -127,7 +126,7 @@ func usableKey(key jose.JSONWebKey) bool {
 	}
 	switch public := key.Key.(type) {
 	case *rsa.PublicKey:
-		return public.N.BitLen() >= minRSABits && public.N.BitLen() <= maxRSABits
+		return public.N.BitLen() >= minRSABits
 	case *ecdsa.PublicKey, ed25519.PublicKey:
 		return true
 	}
