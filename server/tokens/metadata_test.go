@@ -64,6 +64,7 @@ func TestMetadataThatIsRefused(t *testing.T) {
 		"an authorize URL that runs": func(m *metadata) { m.Authorize = "javascript:alert(1)" },
 		"no token URL":               func(m *metadata) { m.Token = "" },
 		"a revocation URL with user": func(m *metadata) { m.Revocation = "https://user@sign-in.example/" },
+		"keys without TLS":           func(m *metadata) { m.Keys = "http://sign-in.example/keys" },
 		"a user info URL of a file":  func(m *metadata) { m.UserInfo = "file:///etc/passwd" },
 	}
 	const issuer = "https://sign-in.example"
