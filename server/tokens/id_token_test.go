@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"context"
 	"crypto/elliptic"
 	"crypto/x509"
 	"encoding/base64"
@@ -291,6 +292,49 @@ func TestARefreshThatTellsNoOtherUserGoesOn(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAKeyReplacedSecondsAfterTheKeysWereReadEndsNoConnection(t *testing.T) {
+	w := newWorld(t)
+	server := w.openID()
+	node := w.node(w.byIssuer)
+	w.connect(node, ann)
+	w.expire()
+	w.connect(node, bob)
+	server.replaceKey(otherRSA(), "two")
+	w.clock.Advance(keysPause - 1)
+	w.credential(node, ann)
+	require.Equal(t, 2, server.served, "they are not asked for again so soon")
+}
+
+func TestKeysThatHangHoldNoRefreshForLongerThanItsLeaseAllows(t *testing.T) {
+	w := newWorld(t)
+	w.openID()
+	node := w.node(w.byIssuer)
+	w.connect(node, ann)
+	w.expire()
+	arrived, over := make(chan struct{}), make(chan struct{})
+	w.server.set(func(s *signInServer) {
+		s.fault = func(rw http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/keys" {
+				close(arrived)
+				<-over
+				return
+			}
+			w.server.set(func(s *signInServer) { s.answerTo(rw, r) })
+		}
+	})
+	done := make(chan error, 1)
+	go func() {
+		_, err := node.For(context.Background(), ann)
+		done <- err
+	}()
+	<-arrived
+	w.clock.Advance(refreshedKeysLimit)
+	eventually(t, func() bool { return len(done) == 1 })
+	require.NoError(t, <-done)
+	close(over)
+	require.Less(t, exchangeLimit+refreshedKeysLimit, leaseTime)
 }
 
 func TestAnotherUsersIDTokenEndsTheConnectionAlsoWhileTheKeysCannotBeHad(t *testing.T) {
