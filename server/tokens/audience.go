@@ -34,7 +34,7 @@ func (s *Store) admit(ctx context.Context, userID string, found entry) error {
 	case found.State != absent && replaceable(found.record):
 		return s.connectionLost(userID, found) // what he had of his own has ended: he can have it again
 	}
-	s.audit(ctx, filehost.AuditEvent{Outcome: filehost.AuditFail, ActingUserID: userID, Code: codeNotChosen})
+	s.auditAutomatic(ctx, filehost.AuditEvent{Outcome: filehost.AuditFail, ActingUserID: userID, Code: codeNotChosen})
 	return s.refusedError(record{Reason: why.reason})
 }
 
@@ -44,12 +44,17 @@ const (
 	codeRefused   = "refused"    // by the method
 )
 
-// audit writes down that somebody was connected automatically, or was not. It gives access to nothing: what is done with
-// the access is written down before it is done.
+// auditAutomatic writes down that somebody was connected automatically, or was not.
+func (s *Store) auditAutomatic(ctx context.Context, event filehost.AuditEvent) {
+	event.Action, event.Grant = filehost.AuditAutoConnect, string(s.config.Methods[0])
+	s.audit(ctx, event)
+}
+
+// audit writes down what gives access to nothing: what is done with the access is written down before it is done.
 func (s *Store) audit(ctx context.Context, event filehost.AuditEvent) {
-	event.Action, event.HostID, event.Grant = filehost.AuditAutoConnect, s.config.Host.ID, string(s.config.Methods[0])
+	event.HostID = s.config.Host.ID
 	if err := s.config.Audit.Record(context.WithoutCancel(ctx), event); err != nil {
-		s.config.Log.Warn("The audit log does not take who connects automatically.", "error", err.Error())
+		s.config.Log.Warn("The audit log did not take an event.", "event", string(event.Action), "error", err.Error())
 	}
 }
 

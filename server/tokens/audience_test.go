@@ -135,3 +135,35 @@ func TestConnectingByItselfIsInTheAuditLog(t *testing.T) {
 	_, err = node.For(t.Context(), "carla")
 	require.NoError(t, err, "what is done with it is written down before it is done")
 }
+
+func TestTheEndOfAKeyRotationIsInTheAuditLogOnce(t *testing.T) {
+	w, log := newWorld(t), &filehosttest.Audit{}
+	w.connect(w.node(with(t, "old")), ann)
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	listed := make(chan struct{}, 2)
+	w.kv.Fail(func(op filehosttest.Op, _ string) error {
+		if op == filehosttest.List {
+			listed <- struct{}{}
+		}
+		return nil
+	})
+	node := w.node(with(t, "new", "old"), impatient, func(c *Config) { c.Audit = log })
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		node.Reencrypt(ctx)
+	}()
+	for range 3 { // the third look has begun: what the first and the second did is over
+		<-listed
+	}
+	end()
+	for over := false; !over; {
+		select {
+		case <-listed:
+		case <-done:
+			over = true
+		}
+	}
+	assert.Equal(t, []filehost.AuditEvent{{Action: filehost.AuditKeyRotation, Outcome: filehost.AuditSuccess, HostID: filehost.DefaultHostID}}, log.Events())
+}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
 
 // The pace of Reencrypt.
@@ -61,7 +63,7 @@ func (s *Store) Reencrypt(ctx context.Context) {
 			return
 		}
 		s.rotation.set(use)
-		s.logUse(use)
+		s.logUse(ctx, use)
 		wait := nextLook
 		switch {
 		case use.failed > 0 || use.waiting > 0:
@@ -78,8 +80,11 @@ func (s *Store) Reencrypt(ctx context.Context) {
 	}
 }
 
-// logUse logs what a look has done.
-func (s *Store) logUse(use keyUse) {
+// logUse logs what a look has done. The audit log has when nothing is left to be done.
+func (s *Store) logUse(ctx context.Context, use keyUse) {
+	if use.moved > 0 && use.waiting == 0 && use.failed == 0 {
+		s.audit(ctx, filehost.AuditEvent{Action: filehost.AuditKeyRotation, Outcome: filehost.AuditSuccess})
+	}
 	if use.moved > 0 {
 		s.config.Log.Info("Values were encrypted anew with the current key.", "host", s.config.Host.ID, "values", use.moved, "left", use.waiting)
 	}

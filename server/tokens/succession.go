@@ -165,13 +165,13 @@ func (q *succession) take(read entry) (renewed record, decided bool, err error) 
 	var stranger *idTokenError
 	switch {
 	case err == nil && vacant:
-		q.audit(ctx, filehost.AuditEvent{Outcome: filehost.AuditSuccess, ActingUserID: q.userID, Account: answer.Account})
+		q.auditAutomatic(ctx, filehost.AuditEvent{Outcome: filehost.AuditSuccess, ActingUserID: q.userID, Account: answer.Account})
 		q.revokeReplaced(leased, read.record)
 		return q.keep(ctx, at, held, answer)
 	case err == nil:
 		return q.keep(ctx, at, held, answer)
 	case asRefusal(err) != nil:
-		q.audit(ctx, filehost.AuditEvent{Outcome: filehost.AuditFail, ActingUserID: q.userID, Code: codeRefused})
+		q.auditAutomatic(ctx, filehost.AuditEvent{Outcome: filehost.AuditFail, ActingUserID: q.userID, Code: codeRefused})
 		next := q.refused(held.record, asRefusal(err))
 		q.settleAs(held, next)
 		return record{}, true, q.notConnected(entry{record: next})
