@@ -24,6 +24,8 @@ type Entry struct {
 	MIMEType   string    `json:"mime_type"`
 	ModifiedAt time.Time `json:"modified_at"`
 	ETag       string    `json:"etag"`
+	// Permissions say what the caller may do with it.
+	Permissions []string `json:"permissions"`
 }
 
 // Page is one answer of GET /files.
