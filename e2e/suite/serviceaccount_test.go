@@ -211,9 +211,9 @@ func TestUsesAreInTheServersAuditLog(t *testing.T) {
 	if !site.Newest {
 		return // its audit log takes nothing of plugins
 	}
-	eventually(t, "the audit log has it", func() bool { return len(uses(t, file, site.User2.ID)) >= 2 })
+	eventually(t, "the audit log has it", func() bool { return len(auditRecords(t, file, site.User2.ID)) >= 2 })
 	for i, status := range []string{"attempt", "success"} {
-		use := uses(t, file, site.User2.ID)[i]
+		use := auditRecords(t, file, site.User2.ID)[i]
 		got := use.Event.Parameters
 		if use.Status != status || got.Grant != "service_account" || got.PluginID != stack.PluginID || got.RequestID == "" || !slices.Equal(got.Paths, []string{"/"}) || use.Actor.SessionID == "" {
 			t.Errorf("use %d is %+v", i, use)
@@ -221,8 +221,8 @@ func TestUsesAreInTheServersAuditLog(t *testing.T) {
 	}
 }
 
-// use is a record of a server's audit log.
-type use struct {
+// auditRecord is a record of a server's audit log.
+type auditRecord struct {
 	EventName string `json:"event_name"`
 	Status    string
 	Event     struct {
@@ -239,17 +239,17 @@ type use struct {
 	}
 }
 
-// uses reads what a user has listed from a server's audit log, line by line.
-func uses(t *testing.T, file, userID string) []use {
+// auditRecords reads what a user has listed from a server's audit log, line by line.
+func auditRecords(t *testing.T, file, userID string) []auditRecord {
 	t.Helper()
 	content, err := os.ReadFile(file) //nolint:gosec // the test's own
 	if os.IsNotExist(err) {
 		return nil
 	}
 	must(t, err)
-	var found []use
+	var found []auditRecord
 	for line := range bytes.Lines(content) {
-		var one use
+		var one auditRecord
 		if json.Unmarshal(line, &one) == nil && one.EventName == "filehost_attach_list_files" && one.Actor.UserID == userID {
 			found = append(found, one)
 		}

@@ -310,6 +310,38 @@ func TestAStoreThatFailsGivesNoServiceAccount(t *testing.T) {
 	_, err = node.For(t.Context(), ann)
 	requireKind(t, filehost.NotConnected, err)
 	assert.Equal(t, 1, host.count(), "this node knows, though the others could not be told")
+	assert.Equal(t, filehost.Disconnected, w.state(node, ann))
+}
+
+func TestWhoWasAboutToSendARejectedServiceAccountDoesNot(t *testing.T) {
+	w := newWorld(t)
+	host := w.shares()
+	host.password = "another"
+	node := w.node(sharing, impatient)
+	var reads atomic.Int32
+	reading, rejected := make(chan struct{}), make(chan struct{})
+	w.kv.Fail(func(op filehosttest.Op, key string) error {
+		switch {
+		case key != node.shared.markKey():
+		case op == filehosttest.CompareAndSet:
+			return errors.New("down") // so that only this node's memory knows
+		case reads.Add(1) == 1:
+			close(reading)
+			<-rejected
+		}
+		return nil
+	})
+	late := make(chan error, 1)
+	go func() {
+		_, err := node.For(t.Context(), bob)
+		late <- err
+	}()
+	<-reading // bob has found nothing against it in memory
+	_, err := node.For(t.Context(), ann)
+	requireKind(t, filehost.NotConnected, err)
+	close(rejected)
+	requireKind(t, filehost.NotConnected, <-late)
+	assert.Equal(t, 1, host.count())
 }
 
 func TestWhoLeavesDoesNotEndTheQuestionThatOthersWaitFor(t *testing.T) {
