@@ -17,7 +17,7 @@ var once = []string{
 	// Hosts of their own.
 	"TestApache", "TestApacheFreshFile", "TestEveryFailureOfTheHostHasItsRemedy", "TestEveryFailureOfTheTokenEndpointHasItsRemedy",
 	"TestDisabledAccount", "TestHostInMaintenance", "TestDisconnectEndsTheAppPassword", "TestWrongPasswordsAreFew", "TestHostPages",
-	"TestOIDCProvider", "TestRotationUnderManyCallers", "TestRevokedFamily", "TestForgedCallbacks", "TestForgedIDTokens", "TestLostAnswer",
+	"TestOIDCProvider", "TestRevokedFamily", "TestForgedCallbacks", "TestForgedIDTokens", "TestLostAnswer",
 	"TestWithoutAClick", "TestRefusedThenTheNextMethod", "TestRefusedThenSignIn", "TestOnlyThoseWhomTheAdminLets", "TestDisconnectedStaysSo",
 	"TestTheAdminsMistakesRefuseNobody", "TestTheSingleSignOnVouches", "TestOnlyTheTeam", "TestThePluginAsAnIssuer",
 	// Sites and nodes of their own.
@@ -34,7 +34,7 @@ var once = []string{
 
 // slow are tests that take most of a minute and tell nothing more on an older Mattermost, or with another store for its
 // files: they run on the newest with a local one, over the embedded host.
-var slow = []string{"TestRefreshOnceAcrossNodes", "TestKilledWhileRefreshing"}
+var slow = []string{"TestRotationUnderManyCallers", "TestRefreshOnceAcrossNodes", "TestKilledWhileRefreshing"}
 
 // TestOnceNamesTests wants each of them to be a test of this package, by its source: a name that is none leaves out nothing.
 func TestOnceNamesTests(t *testing.T) {

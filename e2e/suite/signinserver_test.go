@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/api"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/embedded"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/hosts"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/sample"
@@ -114,17 +115,24 @@ func TestOIDCProvider(t *testing.T) {
 	}
 }
 
-// TestRotationUnderManyCallers shows that callers who come at once with a dead access token spend one refresh token,
-// once: a second use would end the whole family.
-func TestRotationUnderManyCallers(t *testing.T) {
-	host, server := useSignInServer(t, "oidc-provider", nil)
-	client := site.Plugin(connectAt(t))
-	_, err := client.List(t.Context(), in("/"))
+// onBothNodes is the plugin's API as the account on each of two nodes, once both run with the same settings.
+func onBothNodes(t *testing.T, account *stack.Account) []api.Client {
+	t.Helper()
+	first, second := site.Plugin(account), secondNode(t).Plugin(account)
+	want, err := first.Connection(t.Context())
 	must(t, err)
-	const rounds, callers = 3, 20
-	for range rounds {
-		host.ExpireAccessTokens("alice")
-		var all sync.WaitGroup
+	eventually(t, "the second node has the settings of the first", func() bool {
+		got, err := second.Connection(t.Context())
+		return err == nil && got.Host.Name == want.Host.Name
+	})
+	return []api.Client{first, second}
+}
+
+// listAtOnce lists as so many callers on each node at the same time.
+func listAtOnce(t *testing.T, nodes []api.Client, callers int) {
+	t.Helper()
+	var all sync.WaitGroup
+	for _, client := range nodes {
 		for range callers {
 			all.Go(func() {
 				if _, err := client.List(t.Context(), in("/")); err != nil {
@@ -132,7 +140,20 @@ func TestRotationUnderManyCallers(t *testing.T) {
 				}
 			})
 		}
-		all.Wait()
+	}
+	all.Wait()
+}
+
+// TestRotationUnderManyCallers shows that callers on two nodes who come at once with a dead access token spend one refresh
+// token, once: a second use would end the whole family.
+func TestRotationUnderManyCallers(t *testing.T) {
+	host, server := useSignInServer(t, "oidc-provider", nil)
+	nodes := onBothNodes(t, connectAt(t))
+	listAtOnce(t, nodes, 1)
+	const rounds, callers = 10, 20
+	for range rounds {
+		host.ExpireAccessTokens("alice")
+		listAtOnce(t, nodes, callers)
 	}
 	if counts := server.Counts(); counts.Refreshes != rounds || counts.Replays != 0 {
 		t.Errorf("the server was asked %+v", counts)

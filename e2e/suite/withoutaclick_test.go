@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -113,8 +112,8 @@ func useZitadelUserID(t *testing.T, settings map[string]any) vouching {
 	}
 }
 
-// TestWithoutAClick lists and attaches as somebody who has never connected. Callers who come at once make one request,
-// however long the server would let the token live it is stored for minutes, and a refresh token is never used.
+// TestWithoutAClick lists and attaches as somebody who has never connected. Callers on two nodes who come at once make one
+// request; however long the server would let the token live it is stored for minutes, and a refresh token is never used.
 func TestWithoutAClick(t *testing.T) {
 	for name, use := range vouchings {
 		t.Run(name, func(t *testing.T) {
@@ -126,17 +125,9 @@ func TestWithoutAClick(t *testing.T) {
 			stored := storedConnections(t)
 			defer server.front.Break(signin.Fault{Answer: func(answer map[string]any) { answer["refresh_token"] = "nobody-asked-for-this" }})()
 
-			var all sync.WaitGroup
-			for range 20 {
-				all.Go(func() {
-					if _, err := client.List(t.Context(), in("/")); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-			all.Wait()
+			listAtOnce(t, onBothNodes(t, account), 20)
 			if got := server.asked(server.front.Counts()); got != 1 {
-				t.Errorf("20 callers made %d requests for access", got)
+				t.Errorf("the callers made %d requests for access", got)
 			}
 			attached, err := client.Attach(t.Context(), copies("/Welcome.txt"))
 			must(t, err)
