@@ -56,8 +56,13 @@ func (v *validator) automatic(raw Raw, method filehost.Method) Automatic {
 		ServiceAccount: ServiceAccount{User: strings.TrimSpace(raw.ServiceAccountUser), Secret: raw.ServiceAccountSecret, Writes: raw.ServiceAccountWrites},
 	}
 	if method == filehost.MethodAppToken || method == filehost.MethodServiceAccount {
+		v.sendable("ServiceAccountUser", a.ServiceAccount.User)
+		v.sendable("ServiceAccountSecret", a.ServiceAccount.Secret.Reveal())
 		if a.ServiceAccount.Secret.IsEmpty() {
 			v.fail("ServiceAccountSecret", "enter the app password or token of the account.")
+		}
+		if strings.Contains(a.ServiceAccount.User, ":") { // RFC 7617 2
+			v.fail("ServiceAccountUser", "the name must hold no colon.")
 		}
 		if method == filehost.MethodAppToken && a.ServiceAccount.User == "" {
 			v.fail("ServiceAccountUser", "enter the account that may make app tokens for others.")
@@ -70,6 +75,13 @@ func (v *validator) automatic(raw Raw, method filehost.Method) Automatic {
 		a.Subject = v.subject(raw)
 	}
 	return a
+}
+
+// sendable refuses what fits into no header, such as a line break that was pasted along. It repeats nothing of it.
+func (v *validator) sendable(setting, text string) {
+	if strings.ContainsFunc(text, isControl) {
+		v.fail(setting, "it holds a line break or another control character; enter it anew without.")
+	}
 }
 
 // subject reads as whom users are named. What a password account of Mattermost says of itself proves nothing, so all but

@@ -76,6 +76,9 @@ func TestWrongSignInSettingsAreNamed(t *testing.T) {
 		"an exchange at nobody's":              {map[string]any{"oauthissuer": ""}, kinds, "OAuthIssuer"},
 		"a login flow at an ownCloud":          {map[string]any{"hostkind": "owncloud", "signinfallbacks": "login_flow"}, kinds, "SignIn"},
 		"a service account without its secret": {map[string]any{"signin": "service_account"}, kinds, "ServiceAccountSecret"},
+		"a service account with a colon":       {map[string]any{"signin": "service_account", "serviceaccountuser": "a:b", "serviceaccountsecret": "s"}, kinds, "ServiceAccountUser"},
+		"a service account with a line break":  {map[string]any{"signin": "service_account", "serviceaccountuser": "a\nb", "serviceaccountsecret": "s"}, kinds, "ServiceAccountUser"},
+		"a secret that was pasted with more":   {map[string]any{"signin": "service_account", "serviceaccountsecret": "canary\n"}, kinds, "ServiceAccountSecret"},
 		"app tokens of a Nextcloud":            {map[string]any{"signin": "app_token", "serviceaccountuser": "admin", "serviceaccountsecret": "s"}, kinds, "SignIn"},
 		"app tokens by nobody":                 {map[string]any{"signin": "app_token", "hostkind": "opencloud", "serviceaccountsecret": "s"}, openCloud, "ServiceAccountUser"},
 	} {
@@ -87,6 +90,7 @@ func TestWrongSignInSettingsAreNamed(t *testing.T) {
 			require.ErrorAs(t, err, &problems)
 			require.Len(t, problems, 1, "%v", problems)
 			assert.Equal(t, test.setting, problems[0].Setting)
+			assert.NotContains(t, err.Error(), "canary")
 		})
 	}
 }
