@@ -35,7 +35,7 @@ const (
 	CheckBot           = "bot"
 
 	CheckAutomaticAccess = "automatic_access" // only where users get access without signing in
-	CheckServiceAccount  = "service_account"  // only where it is one account for all
+	CheckServiceAccount  = "service_account"  // only where it is one account for all, or makes others' app tokens
 )
 
 // Probe is a check that can be run. Run calls out with no grant and no user's credential, and seldom with the service
@@ -84,7 +84,7 @@ func (s *Service) Probes(kv KV, tokenEndpoint, serviceAccount func(context.Conte
 	if s.Methods[0].Automatic() {
 		probes = append(probes, Probe{Name: CheckAutomaticAccess, Run: s.checkAutomaticAccess})
 	}
-	if s.Methods[0] == MethodServiceAccount {
+	if s.Methods[0] == MethodServiceAccount || s.Methods[0] == MethodAppToken {
 		probes = append(probes, Probe{Name: CheckServiceAccount, Run: serviceAccount})
 	}
 	return probes

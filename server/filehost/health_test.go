@@ -178,8 +178,10 @@ func TestAccessWithoutSigningInHasChecksOfItsOwn(t *testing.T) {
 	w := newWorld()
 	w.Methods = []filehost.Method{filehost.MethodJWTBearer, filehost.MethodOAuth}
 	assert.Equal(t, []string{"automatic_access"}, names(w))
-	w.Methods[0] = filehost.MethodServiceAccount
-	assert.Equal(t, []string{"automatic_access", "service_account"}, names(w))
+	for _, method := range []filehost.Method{filehost.MethodAppToken, filehost.MethodServiceAccount} {
+		w.Methods[0] = method
+		assert.Equal(t, []string{"automatic_access", "service_account"}, names(w))
+	}
 
 	rejected := errors.New("rejected")
 	w.Members = directory{}
