@@ -314,6 +314,7 @@ func TestKeysThatHangHoldNoRefreshForLongerThanItsLeaseAllows(t *testing.T) {
 	w.connect(node, ann)
 	w.expire()
 	arrived, over := make(chan struct{}), make(chan struct{})
+	defer close(over)
 	w.server.set(func(s *signInServer) {
 		s.fault = func(rw http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/keys" {
@@ -333,7 +334,6 @@ func TestKeysThatHangHoldNoRefreshForLongerThanItsLeaseAllows(t *testing.T) {
 	w.clock.Advance(refreshedKeysLimit)
 	eventually(t, func() bool { return len(done) == 1 })
 	require.NoError(t, <-done)
-	close(over)
 	require.Less(t, exchangeLimit+refreshedKeysLimit, leaseTime)
 }
 
