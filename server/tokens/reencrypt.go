@@ -56,14 +56,19 @@ func (r *rotation) get() keyUse {
 // way, and none of them can be cut off in the middle of a value. As long as the admin has another key configured, or the
 // plugin keeps one, it looks again every hour: a node that still runs with it may write.
 func (s *Store) Reencrypt(ctx context.Context) {
-	repeat := firstRepeat
+	repeat, rotating := firstRepeat, false
 	for ctx.Err() == nil {
 		use := s.look(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		s.rotation.set(use)
-		s.logUse(ctx, use)
+		s.logUse(use)
+		rotating = rotating || use.moved > 0 || len(use.left) > 0
+		if rotating && use.failed == 0 && len(use.left) == 0 {
+			rotating = false
+			s.audit(ctx, filehost.AuditEvent{Action: filehost.AuditKeyRotation, Outcome: filehost.AuditSuccess})
+		}
 		wait := nextLook
 		switch {
 		case use.failed > 0 || use.waiting > 0:
@@ -80,11 +85,8 @@ func (s *Store) Reencrypt(ctx context.Context) {
 	}
 }
 
-// logUse logs what a look has done. The audit log has when nothing is left to be done.
-func (s *Store) logUse(ctx context.Context, use keyUse) {
-	if use.moved > 0 && use.waiting == 0 && use.failed == 0 {
-		s.audit(ctx, filehost.AuditEvent{Action: filehost.AuditKeyRotation, Outcome: filehost.AuditSuccess})
-	}
+// logUse logs what a look has done.
+func (s *Store) logUse(use keyUse) {
 	if use.moved > 0 {
 		s.config.Log.Info("Values were encrypted anew with the current key.", "host", s.config.Host.ID, "values", use.moved, "left", use.waiting)
 	}

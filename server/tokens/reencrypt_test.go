@@ -246,6 +246,41 @@ func TestAStoreThatFailsMakesTheJobLookAgainAndSayNothingTooEarly(t *testing.T) 
 	require.Equal(t, 2, w.look(both).moved)
 }
 
+// lateStore does what it is told and says that it failed.
+type lateStore struct{ filehost.KV }
+
+func (s lateStore) CompareAndSet(ctx context.Context, key string, old, value []byte, ttl time.Duration) (bool, error) {
+	_, _ = s.KV.CompareAndSet(ctx, key, old, value, ttl)
+	return false, errors.New("the answer was lost")
+}
+
+// TestAJobThatIsCutOffAnywhereLosesNothing kills the job after each of its writes, and loses the answer to each.
+func TestAJobThatIsCutOffAnywhereLosesNothing(t *testing.T) {
+	w := newWorld(t)
+	old := w.node(with(t, "old"))
+	credentials := map[string]filehost.Credential{}
+	for _, user := range []string{ann, bob, "carol"} {
+		credentials[user] = w.connect(old, user)
+	}
+	ctx, kill := context.WithCancel(t.Context())
+	w.kv.Fail(func(op filehosttest.Op, _ string) error {
+		if op == filehosttest.CompareAndSet {
+			kill()
+		}
+		return nil
+	})
+	w.node(with(t, "new", "old"), impatient).Reencrypt(ctx)
+	w.kv.Fail(nil)
+	w.node(with(t, "new", "old"), impatient, func(c *Config) { c.KV = lateStore{c.KV} }).look(t.Context())
+	use := w.look(w.node(with(t, "new", "old"), impatient))
+	require.Empty(t, use.left)
+	require.Zero(t, use.moved, "the writes were done, though nobody was told")
+	alone := w.node(with(t, "new"))
+	for user, credential := range credentials {
+		require.Equal(t, credential, w.credential(alone, user))
+	}
+}
+
 func TestSeveralNodesShareTheJobAndEachValueIsMovedOnce(t *testing.T) {
 	w := newWorld(t)
 	old := w.node(with(t, "old"))
@@ -268,7 +303,8 @@ func TestSeveralNodesShareTheJobAndEachValueIsMovedOnce(t *testing.T) {
 func TestTheJobRepeatsUntilNothingIsLeftAndThenWatches(t *testing.T) {
 	w := newWorld(t)
 	w.connect(w.node(with(t, "old")), ann)
-	both := w.node(with(t, "new", "old"))
+	audit := &filehosttest.Audit{}
+	both := w.node(with(t, "new", "old"), func(c *Config) { c.Audit = audit })
 	w.kv.Fail(func(op filehosttest.Op, _ string) error {
 		if op == filehosttest.CompareAndSet {
 			return errors.New("database is down")
@@ -290,6 +326,7 @@ func TestTheJobRepeatsUntilNothingIsLeftAndThenWatches(t *testing.T) {
 	}
 	require.NoError(t, w.clock.BlockUntilContext(t.Context(), 1))
 	require.Equal(t, 2, both.rotation.get().failed)
+	require.Empty(t, audit.Events())
 	w.kv.Fail(nil)
 	step(2 * firstRepeat)
 	for range 2 {
@@ -297,6 +334,7 @@ func TestTheJobRepeatsUntilNothingIsLeftAndThenWatches(t *testing.T) {
 	}
 	require.NoError(t, w.clock.BlockUntilContext(t.Context(), 1))
 	require.Equal(t, 2, both.rotation.get().moved)
+	require.Equal(t, []filehost.AuditEvent{{Action: filehost.AuditKeyRotation, Outcome: filehost.AuditSuccess, HostID: filehost.DefaultHostID}}, audit.Events())
 
 	w.credential(w.node(with(t, "old", "new")), ann) // a node of before takes it back
 	step(2 * nextLook)

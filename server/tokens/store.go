@@ -67,7 +67,8 @@ type Config struct {
 	// is let.
 	AutomaticFor filehost.Audience
 	Members      filehost.Members
-	// Audit is told of who is connected so, and of who is not. nil = nobody asks.
+	// Audit is told of who is connected so, and of who is not, and of encryption keys that nothing uses any more. nil =
+	// nobody asks.
 	Audit          filehost.Audit
 	ServiceAccount ServiceAccount // MethodServiceAccount; MethodAppToken: the account that makes the tokens
 
