@@ -74,10 +74,16 @@ func TestADeactivatedUsersConnectionEndsWhenTheStoreIsBack(t *testing.T) {
 
 func TestAUserWhoIsActiveAgainKeepsHisConnection(t *testing.T) {
 	h, _ := connected(t, takes)
-	h.hook()
-	require.NoError(t, h.OnDeactivate()) // waits for what is under way
+	require.NoError(t, h.tryDisconnect(user))
 	require.True(t, h.keeps())
-	h.hook() // of a plugin that has stopped
+}
+
+func TestAPluginThatHasStoppedBeginsNothing(t *testing.T) {
+	h, _ := connected(t, takes)
+	h.deactivate(t, 1)
+	require.NoError(t, h.OnDeactivate())
+	h.hook()
+	h.background.Wait()
 	require.True(t, h.keeps())
 }
 

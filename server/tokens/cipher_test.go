@@ -69,9 +69,22 @@ func TestAValueDecryptsOnlyWhereItBelongs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			away := home
 			edit(&away)
-			require.ErrorIs(t, cipher.decryptJSON(away, raw, &value), errForged)
+			for _, owner := range []string{home.User, away.User, ""} { // what the envelope says is not what counts
+				require.ErrorIs(t, cipher.decryptJSON(away, claimedBy(t, raw, owner), &value), errForged, owner)
+			}
 		})
 	}
+}
+
+// claimedBy returns an envelope that says to be another's.
+func claimedBy(t *testing.T, raw []byte, user string) []byte {
+	t.Helper()
+	var sealed envelope
+	require.NoError(t, json.Unmarshal(raw, &sealed))
+	sealed.User = user
+	claimed, err := json.Marshal(sealed)
+	require.NoError(t, err)
+	return claimed
 }
 
 func TestEachPurposeHasAKeyOfItsOwn(t *testing.T) {
@@ -91,13 +104,14 @@ func TestARecordCopiedToAnotherUserIsNotHis(t *testing.T) {
 	w := newWorld(t)
 	node := w.node()
 	w.connect(node, ann)
-	raw, err := w.kv.Get(t.Context(), node.key("conn_", ann))
-	require.NoError(t, err)
-	w.kv.Put(node.key("conn_", bob), raw)
-	_, err = node.For(t.Context(), bob)
-	requireKind(t, filehost.NotConnected, err)
-	require.Equal(t, filehost.Reconnect, w.state(node, bob))
-	require.NoError(t, node.Disconnect(t.Context(), bob))
+	raw := w.raw(node.key("conn_", ann))
+	for _, owner := range []string{ann, bob, ""} { // the envelope's own word
+		w.kv.Put(node.key("conn_", bob), claimedBy(t, raw, owner))
+		_, err := node.For(t.Context(), bob)
+		requireKind(t, filehost.NotConnected, err)
+		require.Equal(t, filehost.Reconnect, w.state(node, bob))
+		require.NoError(t, node.Disconnect(t.Context(), bob))
+	}
 	w.credential(node, ann)
 }
 

@@ -168,6 +168,33 @@ func TestATombstoneIsNotGivenALongerLife(t *testing.T) {
 	require.NotContains(t, w.kv.Keys(), both.key("conn_", ann))
 }
 
+// TestOnlyWhatHasNoEndIsEncryptedAnew shows it for each state of a record: to write one anew would put off its end.
+func TestOnlyWhatHasNoEndIsEncryptedAnew(t *testing.T) {
+	for name, test := range map[string]struct {
+		record record
+		moves  bool
+	}{
+		"connected":                 {record{State: active, Grant: codeGrant}, true},
+		"dead":                      {record{State: dead, Grant: codeGrant}, true},
+		"declined by the user":      {record{State: declined}, true},
+		"being refreshed":           {record{State: refreshing, Grant: codeGrant, Lease: &lease{}}, false},
+		"being disconnected":        {record{State: disconnecting}, false},
+		"refused":                   {record{State: refused, Grant: string(filehost.MethodTokenExchange)}, false},
+		"connected without a click": {record{State: active, Grant: string(filehost.MethodTokenExchange)}, false},
+		"dead without a click":      {record{State: dead, Grant: string(filehost.MethodServiceAccount)}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			_, won, err := w.node(with(t, "old")).swap(t.Context(), ann, entry{}, test.record)
+			require.NoError(t, err)
+			require.True(t, won)
+			use := w.look(w.node(with(t, "new", "old"), impatient))
+			require.Equal(t, test.moves, use.moved == 1)
+			require.Equal(t, !test.moves, use.waiting == 1)
+		})
+	}
+}
+
 // TestACallerWhoseRecordIsEncryptedAnewStillRefreshes lets the job come between the reading of a record and the lease.
 func TestACallerWhoseRecordIsEncryptedAnewStillRefreshes(t *testing.T) {
 	w := newWorld(t)
