@@ -82,6 +82,9 @@ func TestAPluginThatHasStoppedBeginsNothing(t *testing.T) {
 	h, _ := connected(t, takes)
 	h.deactivate(t, 1)
 	require.NoError(t, h.OnDeactivate())
+	h.mu.Lock()
+	h.warned = func(message string) { t.Errorf("it has logged %q", message) }
+	h.mu.Unlock()
 	h.hook()
 	h.background.Wait()
 	require.True(t, h.keeps())
