@@ -97,7 +97,9 @@ func TestTypedAppToken(t *testing.T) {
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, host.Origin()+"/auth-app/tokens?expiry=72h", nil)
 	must(t, err)
 	request.SetBasicAuth(known.ID, stack.HostPassword(known.ID))
-	response, err := http.DefaultClient.Do(request)
+	person, err := stack.NewPerson(known.ID)
+	must(t, err)
+	response, err := person.Browser.Do(request)
 	must(t, err)
 	defer func() { _ = response.Body.Close() }()
 	var made struct{ Token string }
