@@ -189,7 +189,7 @@ func (p *Plugin) newRuntime(loaded source) (*runtime, error) {
 		return nil, err
 	}
 	go monitor.Watch(ctx, service.Probes(kv, store.CheckTokenEndpoint, store.CheckServiceAccount, store.KeyNote), checkInterval)
-	p.inBackground(func() { store.WatchLoginFlows(ctx) })
+	p.inBackground(func() { store.WatchLoginFlows(ctx, service.Connected) })
 	p.inBackground(func() { store.KeepSigningKeys(ctx) })
 	p.inBackground(func() { store.Reencrypt(ctx) })
 	return &runtime{Runtime: api.Runtime{Service: service, Monitor: monitor}, source: loaded, keys: secretsOf(keys), cancel: cancel}, nil

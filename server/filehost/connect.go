@@ -90,7 +90,7 @@ func (s *Service) Accept(ctx context.Context, userID string, accept bool) error 
 	case err != nil:
 		return err
 	case accept:
-		s.connected(ctx, userID)
+		s.Connected(ctx, userID)
 	default:
 		s.Mattermost.ConnectionChanged(userID)
 	}
@@ -112,7 +112,7 @@ func (s *Service) ConnectWithPassword(ctx context.Context, userID, username stri
 		return &Error{Kind: Unsupported, Field: "password", Message: s.Host.Name + " is not connected with a password."}
 	}
 	if err = s.Connections.ConnectWithPassword(ctx, userID, username, password); err == nil {
-		s.connected(ctx, userID)
+		s.Connected(ctx, userID)
 	}
 	return err
 }
@@ -124,7 +124,7 @@ func (s *Service) Callback(ctx context.Context, callback Callback) (CallbackResu
 	}
 	result, err := s.Connections.Callback(ctx, callback)
 	if err == nil && result.Connected {
-		s.connected(ctx, callback.UserID)
+		s.Connected(ctx, callback.UserID)
 	}
 	return result, err
 }
@@ -146,7 +146,7 @@ func (s *Service) Confirm(ctx context.Context, userID, code string) error {
 	}
 	err := s.Connections.Confirm(ctx, userID, code)
 	if err == nil {
-		s.connected(ctx, userID)
+		s.Connected(ctx, userID)
 	}
 	return err
 }
@@ -162,8 +162,9 @@ func (s *Service) Disconnect(ctx context.Context, userID string) error {
 	return err
 }
 
-// connected tells everybody whom it concerns that a user has connected.
-func (s *Service) connected(ctx context.Context, userID string) {
+// Connected tells everybody whom it concerns that a user has connected: his clients, the audit log, and the bot that asked
+// him to.
+func (s *Service) Connected(ctx context.Context, userID string) {
 	s.Mattermost.ConnectionChanged(userID)
 	s.Reminders.Connected(ctx, userID)
 	fresh, _ := s.Connections.Connection(ctx, userID) // it may read a replica that lags behind, and knows nothing then

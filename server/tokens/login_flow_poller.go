@@ -34,6 +34,8 @@ type flowWatch struct {
 	mu    sync.Mutex
 	known map[string]*flowSight // by id
 	wake  chan struct{}
+	// connected is told of a user who was connected later than he had said so. nil = nobody asks.
+	connected func(ctx context.Context, userID string)
 }
 
 func newFlowWatch() flowWatch {
@@ -92,11 +94,13 @@ func (w *flowWatch) isBusy(sight *flowSight) bool {
 }
 
 // WatchLoginFlows looks after the login flows of all users until ctx ends: those begun on this node, and those whose node
-// is gone. Every node calls it.
-func (s *Store) WatchLoginFlows(ctx context.Context) {
+// is gone. Every node calls it, once. connected is called after a user was connected who had accepted his account before:
+// the node that he told so was killed, or the store failed.
+func (s *Store) WatchLoginFlows(ctx context.Context, connected func(ctx context.Context, userID string)) {
 	if s.flowPath() == "" {
 		return
 	}
+	s.flows.connected = connected
 	for {
 		again := s.tendFlows(ctx)
 		timer := s.config.Clock.NewTimer(again)
@@ -199,7 +203,9 @@ func (s *Store) advanceFlow(ctx context.Context, sight *flowSight, held flowEntr
 		if s.connectFlow(ctx, held) != nil {
 			return s.later(sight, flowTryLongest)
 		}
-		s.tellOf(held, true)
+		if s.flows.connected != nil {
+			s.flows.connected(ctx, held.UserID)
+		}
 		return flowLook
 	case held.State == flowPending && wanted:
 		s.noteFlowEnd(ctx, held.UserID, "You did not say in time whether the account is yours, so it was not connected.")

@@ -378,7 +378,7 @@ func TestLoginFlowsNeedAHostThatKnowsThem(t *testing.T) {
 	_, err = node.BeginLoginFlow(t.Context(), ann)
 	requireKind(t, filehost.Unsupported, err)
 	requireKind(t, filehost.NotFound, node.Accept(t.Context(), ann, true))
-	node.WatchLoginFlows(t.Context()) // returns: there is nothing to watch
+	node.WatchLoginFlows(t.Context(), nil) // returns: there is nothing to watch
 }
 
 func TestALoginFlowOfAMethodThatTheAdminHasTakenAwayIsRevoked(t *testing.T) {
