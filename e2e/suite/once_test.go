@@ -19,7 +19,7 @@ var once = []string{
 	"TestDisabledAccount", "TestHostInMaintenance", "TestDisconnectEndsTheAppPassword", "TestWrongPasswordsAreFew", "TestHostPages",
 	"TestOIDCProvider", "TestRevokedFamily", "TestForgedCallbacks", "TestForgedIDTokens", "TestLostAnswer",
 	"TestWithoutAClick", "TestRefusedThenTheNextMethod", "TestRefusedThenSignIn", "TestOnlyThoseWhomTheAdminLets", "TestDisconnectedStaysSo",
-	"TestTheAdminsMistakesRefuseNobody", "TestTheSingleSignOnVouches", "TestOnlyTheTeam", "TestThePluginAsAnIssuer",
+	"TestTheAdminsMistakesRefuseNobody", "TestTheSingleSignOnVouches", "TestOnlyTheTeam", "TestAnOutageRefusesNobody", "TestAnActorWithoutTheRight", "TestThePluginAsAnIssuer",
 	// Sites and nodes of their own.
 	"TestASiteBelowASubpath", "TestASiteWithoutAnAddress", "TestNodesShareAConnection",
 	"TestSlowSource", "TestSlowSourceAndTheFileStore", "TestAnotherNodeTakesOver",

@@ -409,3 +409,56 @@ func TestTheAdminsMistakesRefuseNobody(t *testing.T) {
 		})
 	}
 }
+
+// TestAnOutageRefusesNobody shows that a sign-in server that fails for a moment, or throttles, has refused nobody.
+func TestAnOutageRefusesNobody(t *testing.T) {
+	for name, fault := range map[string]signin.Fault{
+		"it fails":           {Status: http.StatusInternalServerError},
+		"its answer is lost": {Lose: true},
+		"it has no answer":   {Answer: func(answer map[string]any) { clear(answer) }},
+		"another type":       {Answer: func(answer map[string]any) { answer["issued_token_type"] = "urn:ietf:params:oauth:token-type:id_token" }},
+		"another scheme":     {Answer: func(answer map[string]any) { answer["token_type"] = "N_A" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := useExchange(t, nil)
+			account := newAccount(t)
+			must(t, server.link(account, "alice"))
+			client := site.Plugin(account)
+			mend := server.front.Break(fault)
+			_, err := client.List(t.Context(), in("/"))
+			wantProblem(t, err, "host_unavailable", http.StatusBadGateway)
+			connection, err := client.Connection(t.Context())
+			must(t, err)
+			if connection.Refused != nil || connection.State != "not_connected" {
+				t.Errorf("the connection is %+v, refused %+v", connection, connection.Refused)
+			}
+			mend()
+			_, err = client.List(t.Context(), in("/"))
+			must(t, err)
+			if counts := server.front.Counts(); counts.Replays != 0 {
+				t.Errorf("the server was asked %+v", counts)
+			}
+		})
+	}
+}
+
+// TestAnActorWithoutTheRight has Zitadel's own answer to who may not act for others: its library has another.
+func TestAnActorWithoutTheRight(t *testing.T) {
+	server := useZitadelUserID(t, map[string]any{"signinfallbacks": "password"})
+	account := newAccount(t)
+	must(t, server.link(account, "alice"))
+	client := site.Plugin(account)
+	defer server.front.Break(signin.Fault{Status: http.StatusForbidden, Error: "invalid_request"})()
+	for range 3 {
+		_, err := client.List(t.Context(), in("/"))
+		wantProblem(t, err, "not_connected", http.StatusFailedDependency)
+	}
+	connection, err := client.Connection(t.Context())
+	must(t, err)
+	if connection.Refused == nil || connection.Method != "password" {
+		t.Errorf("the connection is %+v", connection)
+	}
+	if got := server.front.Counts().Exchanges; got != 1 {
+		t.Errorf("%d requests for access, want 1", got)
+	}
+}
