@@ -31,7 +31,7 @@ func (p *Plugin) newCipher(kv filehost.KV, keys config.Keys) (*tokens.Cipher, er
 	if known, err = p.keepReplacedKeys(ctx, kv, known); err != nil {
 		return nil, &storeError{err}
 	}
-	kept, err := tokens.FormerKeys(ctx, kv, known...)
+	kept, err := tokens.FormerKeys(ctx, kv, p.clock, known...)
 	if err != nil {
 		return nil, &storeError{err}
 	}

@@ -49,8 +49,25 @@ func formerKeysKey(id string) string { return "former_" + id }
 func formerKeysPlace(id string) place { return place{Purpose: formerKeysPurpose, User: id} }
 
 // FormerKeys returns the keys that the plugin has kept when the admin replaced them by one of known, or by one that it
-// has kept itself.
-func FormerKeys(ctx context.Context, kv filehost.KV, known ...Key) ([]Key, error) {
+// has kept itself. All of them are kept for the first of known from then on: a key may be given up whose own predecessor
+// is still used.
+func FormerKeys(ctx context.Context, kv filehost.KV, clock clockwork.Clock, known ...Key) ([]Key, error) {
+	kept, err := formerKeysOf(ctx, kv, known)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range kept {
+		if key.Secret.Equal(known[0].Secret) {
+			continue
+		}
+		if err := KeepFormerKey(ctx, kv, clock, known[0].Secret, key.Secret); err != nil {
+			return nil, err
+		}
+	}
+	return kept, nil
+}
+
+func formerKeysOf(ctx context.Context, kv filehost.KV, known []Key) ([]Key, error) {
 	var kept []Key
 	seen := map[string]bool{}
 	for todo := slices.Clone(known); len(todo) > 0; todo = todo[1:] {
@@ -132,15 +149,31 @@ func (c *Cipher) changeFormerKeys(ctx context.Context, kv filehost.KV, clock clo
 	})
 }
 
-// dropFormerKeys gives up former keys that nothing uses any more, by their ids.
+// dropFormerKeys gives up former keys that nothing uses any more, by their ids, and what was kept for them.
 func (c *Cipher) dropFormerKeys(ctx context.Context, kv filehost.KV, clock clockwork.Clock, unused func(id string) bool) error {
 	now := clock.Now()
-	return c.changeFormerKeys(ctx, kv, clock, func(kept *formerKeys) bool {
-		before := len(kept.Keys)
+	var dropped []string
+	err := c.changeFormerKeys(ctx, kv, clock, func(kept *formerKeys) bool {
+		dropped = nil
 		kept.Keys = slices.DeleteFunc(kept.Keys, func(k formerKey) bool {
 			key, err := newMasterKey(Key{Secret: filehost.NewSecret(k.Key)})
-			return err == nil && now.Sub(k.Replaced) >= formerKeyTime && unused(key.id)
+			if err != nil || now.Sub(k.Replaced) < formerKeyTime || !unused(key.id) {
+				return false
+			}
+			dropped = append(dropped, key.id)
+			return true
 		})
-		return len(kept.Keys) < before
+		return len(dropped) > 0
 	})
+	if err != nil {
+		return err
+	}
+	for _, id := range dropped {
+		raw, readErr := kv.Get(ctx, formerKeysKey(id))
+		if readErr == nil && raw != nil {
+			_, readErr = kv.CompareAndDelete(ctx, formerKeysKey(id), raw)
+		}
+		err = errors.Join(err, readErr)
+	}
+	return err
 }

@@ -389,7 +389,7 @@ func TestTheJobGivesUpKeysThatThePluginKeeps(t *testing.T) {
 	w := newWorld(t)
 	w.connect(w.node(with(t, "old")), ann)
 	w.keepFormer("new", "old")
-	kept, err := FormerKeys(t.Context(), w.kv, Key{Secret: filehost.NewSecret("new")})
+	kept, err := FormerKeys(t.Context(), w.kv, w.clock, Key{Secret: filehost.NewSecret("new")})
 	require.NoError(t, err)
 	cipher, err := CipherOf(Key{Secret: filehost.NewSecret("new")}, kept...)
 	require.NoError(t, err)
