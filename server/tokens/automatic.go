@@ -86,13 +86,15 @@ func (s *Store) issuable(r record) bool {
 	return s.automatic != nil && (replaceable(r) || holds && s.isAutomatic(r))
 }
 
-// vacant is the record that a credential of the automatic method is made for. It holds none yet.
-func (s *Store) vacant(read record) record {
+// vacant is the record that a credential of the automatic method is made for. It holds none yet, but a grant of the user's
+// own in whose place it comes.
+func (s *Store) vacant(read entry) record {
 	now := s.config.Clock.Now().UTC()
 	fresh := record{Grant: s.automaticGrant(), Generation: read.Generation, Connection: rand.Text(), Since: now, Origin: s.config.Host.Origin(), UsableUntil: now}
 	if s.provider != nil {
 		fresh.ClientID, fresh.Server = s.config.OAuth.ClientID, s.provider.binding
 	}
+	fresh.Before = read.own()
 	return fresh
 }
 
@@ -117,7 +119,7 @@ func (s *Store) issue(ctx context.Context, userID string) (issued, error) {
 
 // refused is the record of a user whom the automatic method has refused.
 func (s *Store) refused(read record, why *refusal) record {
-	return record{State: refused, Generation: read.Generation, Grant: s.automaticGrant(), Reason: why.reason,
+	return record{State: refused, Generation: read.Generation, Before: read.Before, Grant: s.automaticGrant(), Reason: why.reason,
 		Origin: s.config.Host.Origin(), Until: s.config.Clock.Now().Add(refusalTime).UTC()}
 }
 
@@ -131,16 +133,25 @@ func (s *Store) ConnectAutomatically(ctx context.Context, userID string) error {
 		if err != nil || read.State != declined && read.State != refused && read.State != unreadable {
 			return true, err
 		}
-		won, err := s.config.KV.CompareAndDelete(ctx, s.key("conn_", userID), read.raw)
-		if err != nil {
-			return false, storeFailed(err)
-		}
-		return won, nil
+		return s.putBack(ctx, userID, read)
 	})
 	if err == nil {
 		_, err = s.current(ctx, userID)
 	}
 	return err
+}
+
+// putBack puts what was there before in the place of what was read, or nothing, if nobody has changed it in between.
+func (s *Store) putBack(ctx context.Context, userID string, read entry) (won bool, err error) {
+	if read.Before != nil {
+		_, won, err = s.swap(ctx, userID, read, *read.Before)
+		return won, err
+	}
+	won, err = s.config.KV.CompareAndDelete(ctx, s.key("conn_", userID), read.raw)
+	if err != nil {
+		return false, storeFailed(err)
+	}
+	return won, nil
 }
 
 // asRefusal returns the refusal that an error is, or nil.

@@ -223,7 +223,7 @@ func TestANodeThatDiedOverAnAutomaticMethodIsSucceeded(t *testing.T) {
 	read, err := node.load(t.Context(), ann)
 	require.NoError(t, err)
 	for range 3 { // however many have died
-		leased := node.vacant(read.record).as(refreshing)
+		leased := node.vacant(read).as(refreshing)
 		leased.Lease = &lease{Owner: "gone", Deadline: w.clock.Now().Add(leaseTime), Attempt: 2}
 		_, won, err := node.swap(t.Context(), ann, read, leased)
 		require.NoError(t, err)
@@ -249,4 +249,67 @@ func TestAFailingLookUpOfTheUserIsNoRefusal(t *testing.T) {
 	connection, err := node.Connection(t.Context(), ann)
 	require.NoError(t, err)
 	assert.Nil(t, connection.Refused)
+}
+
+// TestAGrantOfOnesOwnOutlivesARefusal shows it for one whose method the admin has taken away, and gives back.
+func TestAGrantOfOnesOwnOutlivesARefusal(t *testing.T) {
+	w, method := newWorld(t), &issuer{err: &refusal{reason: "No."}}
+	before := w.node(w.revoking, impatient)
+	access := w.connect(before, ann).Secret.Reveal()
+	during := automatically(w.node(w.revoking, impatient), method)
+	during.config.Methods = during.config.Methods[:1]
+	for range 2 {
+		_, err := during.For(t.Context(), ann)
+		assert.ErrorContains(t, err, "No.")
+	}
+	assert.EqualValues(t, 1, method.asked.Load(), "the refusal is remembered all the same")
+	assert.True(t, w.server.accepts(access))
+	assert.Equal(t, filehost.Connected, w.state(before, ann), "under the settings that it was made for")
+	w.clock.Advance(refusalTime)
+	assert.Equal(t, filehost.Connected, w.state(before, ann))
+
+	require.NoError(t, during.Disconnect(t.Context(), ann))
+	assert.False(t, w.server.accepts(access), "who disconnects ends it, too")
+}
+
+func TestAGrantOfOnesOwnOutlivesANodeThatDiesInItsPlace(t *testing.T) {
+	w, method := newWorld(t), &issuer{}
+	before := w.node(w.revoking, impatient)
+	access := w.connect(before, ann).Secret.Reveal()
+	node := automatically(w.node(w.revoking, impatient), method)
+	node.config.Methods = node.config.Methods[:1]
+	read, err := node.load(t.Context(), ann)
+	require.NoError(t, err)
+	require.Equal(t, outdated, read.State)
+	leased := node.vacant(read).as(refreshing)
+	leased.Lease = &lease{Owner: "gone", Deadline: w.clock.Now().Add(leaseTime), Attempt: 1}
+	_, won, err := node.swap(t.Context(), ann, read, leased)
+	require.NoError(t, err)
+	require.True(t, won)
+
+	w.clock.Advance(automaticKept)
+	assert.Equal(t, filehost.Connected, w.state(before, ann), "under the settings that it was made for")
+	method.fail(&tokenError{Status: 503})
+	_, err = node.For(t.Context(), ann)
+	require.Error(t, err)
+	assert.Equal(t, filehost.Connected, w.state(before, ann))
+	assert.True(t, w.server.accepts(access))
+
+	method.fail(nil)
+	_, err = node.For(t.Context(), ann)
+	require.NoError(t, err)
+	node.config.Pending.running.Wait()
+	assert.False(t, w.server.accepts(access), "it is revoked when something has taken its place, and not before")
+}
+
+func TestWhatAnAutomaticMethodMadeUnderOtherSettingsIsNotKeptForEver(t *testing.T) {
+	w, method := newWorld(t), &issuer{}
+	_, err := automatically(w.node(impatient), method).For(t.Context(), ann)
+	require.NoError(t, err)
+	method.fail(&tokenError{Status: 503})
+	other := automatically(w.node(impatient, func(c *Config) { c.OAuth.ClientID = "another" }), method)
+	_, err = other.For(t.Context(), ann)
+	require.Error(t, err)
+	w.clock.Advance(automaticKept)
+	assert.NotContains(t, w.kv.Keys(), other.key("conn_", ann))
 }

@@ -8,41 +8,74 @@ import (
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
 
-// A node that dies between the tombstone and its deletion leaves nothing behind for longer than this.
-const tombstoneTime = 10 * time.Minute
+const (
+	tombstoneTime = 10 * time.Minute // that an empty tombstone is kept, should its node die
+	// ownTombstone is how long a disconnect takes at most: nobody else ends what it has begun to end before.
+	ownTombstone = 2 * time.Minute
+	// unrevokedTime is how long a tombstone is kept whose credential nobody has come to revoke.
+	unrevokedTime = 7 * 24 * time.Hour
+)
 
-// Disconnect implements filehost.Connections. First the sign-ins that are still under way end; then a tombstone takes the record's place, so that no refresh in flight
-// can bring it back; then the credential is revoked; then the tombstone goes.
+// Disconnect implements filehost.Connections. First the sign-ins that are still under way end; then a tombstone takes the
+// record's place, so that no refresh in flight can bring it back; then the credential, which the tombstone holds until then,
+// is revoked; then the tombstone goes.
 func (s *Store) Disconnect(ctx context.Context, userID string) error {
 	ctx = context.WithoutCancel(ctx) // who leaves now still wants to be disconnected
 	if err := errors.Join(s.dropSignIns(ctx, userID), s.dropFlows(ctx, userID, "")); err != nil {
 		return err
 	}
 	var ended, tombstone entry
-	err := s.contest(ctx, func() (bool, error) {
-		read, err := s.load(ctx, userID)
+	err := s.contest(ctx, func() (won bool, err error) {
+		ended, err = s.load(ctx, userID)
 		if err != nil {
 			return false, err
 		}
-		if errors.Is(read.cause, errUnknownKey) {
+		if errors.Is(ended.cause, errUnknownKey) {
 			return false, filehost.E(filehost.NotConfigured, "The plugin's encryption key has changed and your connection can't be revoked. "+
-				"Ask your admin to restore the key, or end the access in "+s.config.Host.Name+" itself.", read.cause)
+				"Ask your admin to restore the key, or end the access in "+s.config.Host.Name+" itself.", ended.cause)
 		}
 		// Also where nothing was read: only a compare-and-set knows that nothing is there.
-		grave := record{State: disconnecting, Generation: read.Generation}
-		next, won, err := s.swap(ctx, userID, read, grave)
-		ended, tombstone = read, next
+		tombstone, won, err = s.swap(ctx, userID, ended, s.graveOf(ended))
 		return won, err
 	})
 	if err != nil {
 		return err
 	}
-	s.revokeEnded(ctx, ended.record, s.dropUnsaved(userID))
+	s.revokeEnded(ctx, append(s.grants(ctx, userID, ended), s.dropUnsaved(userID))...)
 	if err := s.clear(ctx, userID, tombstone); err != nil {
 		return err
 	}
 	s.forgetUse(ctx, userID)
 	return nil
+}
+
+// graveOf is the tombstone for what was read.
+func (s *Store) graveOf(read entry) record {
+	grave := record{State: disconnecting, Generation: read.Generation, Until: s.config.Clock.Now().Add(ownTombstone).UTC()}
+	switch {
+	case read.State == disconnecting:
+		grave.Before = read.stored.Before
+	case read.stored.Grant != "":
+		grave.Before = &read.stored
+	}
+	return grave
+}
+
+// finishDisconnect ends what a disconnect was to end whose node has died. It reports false while that node may still be at
+// it.
+func (s *Store) finishDisconnect(ctx context.Context, userID string, read entry) (done bool, err error) {
+	if read.State != disconnecting || read.stored.Before == nil {
+		return true, nil
+	}
+	if s.config.Clock.Now().Before(read.stored.Until) {
+		return false, nil
+	}
+	tombstone, won, err := s.swap(ctx, userID, read, s.graveOf(read))
+	if err != nil || !won {
+		return won, err
+	}
+	s.revokeEnded(ctx, s.grants(ctx, userID, read)...)
+	return true, s.clear(ctx, userID, tombstone)
 }
 
 // clear removes a tombstone, unless the user has connected anew. Who would be connected again without an act of his is

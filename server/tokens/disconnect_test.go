@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
@@ -124,23 +125,110 @@ func TestDisconnectLeavesANewerConnectionAlone(t *testing.T) {
 	require.Equal(t, filehost.Connected, w.state(node, ann))
 }
 
-func TestADisconnectCutOffLeavesNothingForLong(t *testing.T) {
-	w := newWorld(t)
-	node := w.node()
-	w.connect(node, ann)
-	w.kv.Fail(func(op filehosttest.Op, _ string) error {
-		if op == filehosttest.CompareAndDelete {
-			return errors.New("killed")
+// killedAtTheTombstone makes a node die that has put a tombstone in the place of ann's connection and revoked nothing yet.
+func (w *world) killedAtTheTombstone(node *Store) {
+	w.t.Helper()
+	revocation := node.config.Client.Transport
+	node.config.Client.Transport = roundTrip(func(*http.Request) (*http.Response, error) { return nil, context.Canceled })
+	buried := false
+	w.kv.Fail(func(op filehosttest.Op, key string) error {
+		if buried {
+			return context.Canceled
 		}
+		buried = op == filehosttest.CompareAndSet && key == node.key("conn_", ann)
 		return nil
 	})
-	requireKind(t, filehost.Internal, node.Disconnect(t.Context(), ann))
+	require.Error(w.t, node.Disconnect(w.t.Context(), ann))
 	w.kv.Fail(nil)
-	require.Equal(t, filehost.Disconnected, w.state(node, ann))
-	_, err := node.For(t.Context(), ann)
-	requireKind(t, filehost.NotConnected, err)
-	w.clock.Advance(tombstoneTime)
+	node.config.Client.Transport = revocation
+	require.Equal(w.t, filehost.Disconnected, w.state(node, ann))
+	_, err := node.For(w.t.Context(), ann)
+	requireKind(w.t, filehost.NotConnected, err)
+	require.Empty(w.t, w.server.revoked)
+}
+
+func TestADisconnectCutOffIsFinishedByAnotherNode(t *testing.T) {
+	w := newWorld(t)
+	dying, other := w.node(w.revoking), w.node(w.revoking, impatient)
+	access := w.connect(dying, ann).Secret.Reveal()
+	w.killedAtTheTombstone(dying)
+
+	require.Equal(t, 1, w.look(other).waiting, "the node that has begun may still be at it")
+	require.Empty(t, w.server.revoked)
+	w.clock.Advance(ownTombstone)
+	require.Zero(t, w.look(other).waiting)
+	require.Len(t, w.server.revoked, 2)
+	require.False(t, w.server.accepts(access))
+	require.NotContains(t, w.kv.Keys(), other.key("conn_", ann))
+}
+
+func TestADisconnectCutOffIsFinishedByTheNext(t *testing.T) {
+	for name, act := range map[string]func(*world, *Store){
+		"another disconnect": func(w *world, node *Store) { require.NoError(w.t, node.Disconnect(w.t.Context(), ann)) },
+		"another connection": func(w *world, node *Store) {
+			w.connect(node, ann)
+			node.config.Pending.running.Wait()
+			require.Equal(w.t, filehost.Connected, w.state(node, ann))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			dying, other := w.node(w.revoking), w.node(w.revoking, impatient)
+			access := w.connect(dying, ann).Secret.Reveal()
+			w.killedAtTheTombstone(dying)
+			act(w, other)
+			require.False(t, w.server.accepts(access))
+		})
+	}
+}
+
+func TestATombstoneThatNobodyComesToIsGoneInAWeek(t *testing.T) {
+	w := newWorld(t)
+	node := w.node(w.revoking)
+	w.connect(node, ann)
+	w.killedAtTheTombstone(node)
+	w.clock.Advance(unrevokedTime)
 	require.NotContains(t, w.kv.Keys(), node.key("conn_", ann))
+}
+
+// TestADisconnectHoldsWhereUsersConnectWithoutAnAct disconnects while a credential is being made, or refreshed, where the
+// next use would connect by itself.
+func TestADisconnectHoldsWhereUsersConnectWithoutAnAct(t *testing.T) {
+	t.Run("a first credential", func(t *testing.T) {
+		w, method := newWorld(t), &issuer{held: make(chan struct{})}
+		node, other := automatically(w.node(impatient), method), automatically(w.node(impatient), method)
+		used := make(chan error, 1)
+		go func() {
+			_, err := node.For(context.Background(), ann)
+			used <- err
+		}()
+		eventually(t, func() bool { return method.asked.Load() == 1 })
+		require.NoError(t, other.Disconnect(t.Context(), ann))
+		close(method.held)
+		requireKind(t, filehost.NotConnected, <-used)
+		w.clock.Advance(time.Hour)
+		_, err := other.For(t.Context(), ann)
+		requireKind(t, filehost.NotConnected, err)
+		require.EqualValues(t, 1, method.asked.Load())
+	})
+	t.Run("a grant of one's own", func(t *testing.T) {
+		w, method := newWorld(t), &issuer{err: &refusal{reason: "no"}}
+		node, other := automatically(w.node(w.revoking, impatient), method), automatically(w.node(w.revoking, impatient), method)
+		w.connect(other, ann)
+		w.expire()
+		w.server.set(func(s *signInServer) {
+			s.beforeToken = func() {
+				s.set(func(s *signInServer) { s.beforeToken = nil })
+				assert.NoError(t, other.Disconnect(context.Background(), ann))
+			}
+		})
+		_, err := node.For(t.Context(), ann)
+		requireKind(t, filehost.NotConnected, err)
+		node.config.Pending.running.Wait()
+		found, err := other.load(t.Context(), ann)
+		require.NoError(t, err)
+		require.Equal(t, declined, found.State)
+	})
 }
 
 func TestDisconnectSeesPastAStaleReplica(t *testing.T) {

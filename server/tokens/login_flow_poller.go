@@ -376,11 +376,12 @@ func (s *Store) connectFlow(ctx context.Context, held flowEntry) error {
 		Grant: loginFlowGrant, Account: held.Account, Username: held.LoginName, Password: held.AppPassword,
 		Scheme: held.Scheme, flow: held.ID,
 	}
-	if err := s.save(ctx, held.UserID, fresh); err != nil {
+	replaced, err := s.replace(ctx, held.UserID, fresh)
+	if err != nil {
 		return err
 	}
 	stands := true
-	err := s.changeFlows(ctx, func(index *flowIndex) bool {
+	err = s.changeFlows(ctx, func(index *flowIndex) bool {
 		at := slices.IndexFunc(index.Flows, func(f listedFlow) bool { return f.ID == held.ID })
 		stands = at < 0 || index.Flows[at].Wanted
 		if at < 0 || !stands {
@@ -396,25 +397,25 @@ func (s *Store) connectFlow(ctx context.Context, held flowEntry) error {
 		s.forget(ctx, s.key("flow_", held.ID))
 		return nil
 	}
-	if err := s.unsave(ctx, held.UserID, held.AppPassword); err != nil {
+	if err := s.unsave(ctx, held.UserID, held.AppPassword, replaced.record); err != nil {
 		return err
 	}
 	s.revokeFlow(ctx, held)
 	return filehost.Invalid("accept", "This sign-in was ended by a later one, or because you have disconnected. Begin again.")
 }
 
-// unsave removes a connection that was saved with a password, if it is still there.
-func (s *Store) unsave(ctx context.Context, userID string, password filehost.Secret) error {
+// unsave removes a connection that was saved with a password, if it is still there. Who had disconnected stays so.
+func (s *Store) unsave(ctx context.Context, userID string, password filehost.Secret, replaced record) error {
 	return s.contest(ctx, func() (bool, error) {
 		read, err := s.load(ctx, userID)
 		if err != nil || read.Password.IsEmpty() || !read.Password.Equal(password) {
 			return true, err
 		}
-		won, err := s.config.KV.CompareAndDelete(ctx, s.key("conn_", userID), read.raw)
-		if err != nil {
-			return false, storeFailed(err)
+		if replaced.State == declined {
+			_, won, err := s.swap(ctx, userID, read, record{State: declined, Generation: read.Generation})
+			return won, err
 		}
-		return won, nil
+		return s.putBack(ctx, userID, read)
 	})
 }
 

@@ -45,10 +45,16 @@ func longLivedAt(key string) (longLived, bool) {
 // have an end, which must not be put off. All these give way to a record under the current key by themselves.
 func settledRecord(plain []byte) bool {
 	var read struct {
-		State state           `json:"state"`
-		Grant filehost.Method `json:"grant"`
+		State  state           `json:"state"`
+		Grant  filehost.Method `json:"grant"`
+		Before json.RawMessage `json:"before"`
 	}
-	if json.Unmarshal(plain, &read) != nil || read.Grant.Automatic() {
+	switch {
+	case json.Unmarshal(plain, &read) != nil:
+		return false
+	case read.State == refused && read.Before != nil:
+		return true // it has no end
+	case read.Grant.Automatic():
 		return false
 	}
 	return slices.Contains([]state{active, dead, declined}, read.State)

@@ -89,9 +89,10 @@ type record struct {
 	Since      time.Time  `json:"since"`
 	Lease      *lease     `json:"lease,omitempty"` // refreshing only
 
-	// Refused only.
-	Reason string    `json:"reason,omitempty"`
-	Until  time.Time `json:"until,omitzero"` // the automatic method is not asked again before
+	Reason string `json:"reason,omitempty"` // refused only
+	// Until: before then, the automatic method is not asked again (refused), and nobody else ends what the record holds
+	// (disconnecting).
+	Until time.Time `json:"until,omitzero"`
 
 	// What the credential was made for.
 	Origin   string `json:"origin"`
@@ -110,6 +111,10 @@ type record struct {
 	Password filehost.Secret `json:"-"`
 	Scheme   filehost.Scheme `json:"scheme,omitempty"` // by which the host has proved to take the password; "" = Basic
 
+	// Before is what the store held when an automatic method, or a disconnect, took its place: a grant of the user's own. It
+	// is there until that has come to an end, so that a node that dies loses nothing. nil = there was nothing to be kept.
+	Before *record `json:"-"`
+
 	flow string // the login flow that it comes from, while it is saved
 }
 
@@ -124,6 +129,29 @@ type plainRecord struct {
 	AccessToken  string `json:"access_token,omitempty"`
 	RefreshToken string `json:"refresh_token,omitempty"`
 	Password     string `json:"password,omitempty"`
+
+	Before *plainRecord `json:"before,omitempty"`
+}
+
+// plain spells the secrets of a record out.
+func (r record) plain() plainRecord {
+	plain := plainRecord{record: r, AccessToken: r.AccessToken.Reveal(), RefreshToken: r.RefreshToken.Reveal(), Password: r.Password.Reveal()}
+	if r.Before != nil {
+		before := r.Before.plain()
+		plain.Before = &before
+	}
+	return plain
+}
+
+// sealed is the record whose secrets were spelled out.
+func (p plainRecord) sealed() record {
+	r := p.record
+	r.AccessToken, r.RefreshToken, r.Password = filehost.NewSecret(p.AccessToken), filehost.NewSecret(p.RefreshToken), filehost.NewSecret(p.Password)
+	if p.Before != nil {
+		before := p.Before.sealed()
+		r.Before = &before
+	}
+	return r
 }
 
 // Format implements fmt.Formatter without the secrets.
@@ -152,6 +180,9 @@ func (s *Store) renewable(r record) bool {
 	return r.Grant == codeGrant && !r.RefreshToken.IsEmpty() || s.isAutomatic(r)
 }
 
+// empty tells whether a lease is one under which a first credential is made.
+func (r record) empty() bool { return r.AccessToken.IsEmpty() && r.RefreshToken.IsEmpty() }
+
 func (r record) usable(now time.Time) bool {
 	return r.UsableUntil.IsZero() || now.Before(r.UsableUntil)
 }
@@ -167,10 +198,11 @@ func (r record) as(next state) record {
 
 // entry is a record as it was read, with the bytes that a compare-and-set needs.
 type entry struct {
-	record
-	raw   []byte
-	cause error // unreadable: errUnknownKey or errForged
-	anew  bool  // encrypted anew by this very read
+	record        // as it stands under the present settings
+	stored record // as it was written
+	raw    []byte
+	cause  error // unreadable: errUnknownKey or errForged
+	anew   bool  // encrypted anew by this very read
 }
 
 // load reads a user's record. It fails only when the store does, or the look-up of who is a bot.
@@ -192,12 +224,14 @@ func (s *Store) open(ctx context.Context, userID string, raw []byte) (entry, err
 		return entry{record: record{State: unreadable}, raw: raw, cause: err}, nil
 	}
 	raw, anew := s.underCurrentKey(ctx, userID, raw)
-	read := plain.record
-	read.AccessToken = filehost.NewSecret(plain.AccessToken)
-	read.RefreshToken = filehost.NewSecret(plain.RefreshToken)
-	read.Password = filehost.NewSecret(plain.Password)
-	found, err := s.stands(ctx, userID, read)
-	return entry{record: found, raw: raw, anew: anew}, err
+	stored := plain.sealed()
+	if stored.State != disconnecting && !s.isAutomatic(stored) || stored.State == refused && !s.config.Clock.Now().Before(stored.Until) {
+		for stored.Before != nil { // what took its place has come to nothing
+			stored = *stored.Before
+		}
+	}
+	found, err := s.stands(ctx, userID, stored)
+	return entry{record: found, stored: stored, raw: raw, anew: anew}, err
 }
 
 // stands returns a stored record as it stands under the present settings.
@@ -253,33 +287,58 @@ func (s *Store) made(r record) bool {
 
 // swap replaces what was read by next, and returns the new entry, if nobody has changed it in between.
 func (s *Store) swap(ctx context.Context, userID string, read entry, next record) (entry, bool, error) {
-	raw, err := s.config.Cipher.encryptJSON(s.place(connectionPurpose, userID), plainRecord{
-		record:       next,
-		AccessToken:  next.AccessToken.Reveal(),
-		RefreshToken: next.RefreshToken.Reveal(),
-		Password:     next.Password.Reveal(),
-	})
+	raw, err := s.config.Cipher.encryptJSON(s.place(connectionPurpose, userID), next.plain())
 	if err != nil {
 		return entry{}, false, filehost.E(filehost.Internal, "The connection could not be encrypted.", err)
 	}
-	won, err := s.config.KV.CompareAndSet(ctx, s.key("conn_", userID), read.raw, raw, s.kept(next))
+	won, err := s.config.KV.CompareAndSet(ctx, s.key("conn_", userID), read.raw, raw, kept(next))
 	if err != nil {
 		return entry{}, false, storeFailed(err)
 	}
-	return entry{record: next, raw: raw}, won, nil
+	return entry{record: next, stored: next, raw: raw}, won, nil
 }
 
-// kept is how long the store keeps a record; 0 = until it is replaced. What a node that dies leaves behind does not stay.
-func (s *Store) kept(r record) time.Duration {
+// kept is how long the store keeps a record; 0 = until it is replaced. What a node that dies leaves behind does not stay,
+// but for what it holds of a user's own.
+func kept(r record) time.Duration {
 	switch {
-	case r.State == refused:
-		return refusalTime
+	case r.State == disconnecting && r.Before != nil:
+		return unrevokedTime
 	case r.State == disconnecting:
 		return tombstoneTime
-	case s.isAutomatic(r):
+	case r.Before != nil:
+		return 0
+	case r.State == refused:
+		return refusalTime
+	case filehost.Method(r.Grant).Automatic():
 		return automaticKept
 	}
 	return 0
+}
+
+// grants are the credentials that an entry stands for, as they stand: its own, and what it took the place of.
+func (s *Store) grants(ctx context.Context, userID string, read entry) []record {
+	all := []record{read.record}
+	for before := read.stored.Before; before != nil; before = before.Before {
+		standing, err := s.stands(ctx, userID, *before)
+		if err != nil {
+			standing = before.as(outdated) // whoever may use it: it is to be ended
+		}
+		all = append(all, standing)
+	}
+	return all
+}
+
+// own is the grant in an entry that a person has made; nil = there is none.
+func (e entry) own() *record {
+	for r := &e.stored; r != nil; r = r.Before {
+		if r.Grant != "" && !filehost.Method(r.Grant).Automatic() {
+			own := *r
+			own.Before = nil
+			return &own
+		}
+	}
+	return nil
 }
 
 // outcome is how an attempt to save refreshed tokens ended.
@@ -306,7 +365,7 @@ func (s *Store) store(ctx context.Context, userID string, held entry, next recor
 		switch {
 		case err != nil:
 			return notStored
-		case read.State == absent, read.State == disconnecting, read.State == foreign, read.State == unreadable:
+		case read.State == absent, read.State == disconnecting, read.State == declined, read.State == foreign, read.State == unreadable:
 			return superseded
 		case read.Generation == next.Generation:
 			return stored
@@ -331,27 +390,32 @@ func (s *Store) place(purpose purpose, userID string) place {
 
 // save keeps a new connection in place of whatever there was, which is then revoked.
 func (s *Store) save(ctx context.Context, userID string, fresh record) error {
+	_, err := s.replace(ctx, userID, fresh)
+	return err
+}
+
+// replace is save, and returns what was there.
+func (s *Store) replace(ctx context.Context, userID string, fresh record) (replaced entry, err error) {
 	now := s.config.Clock.Now().UTC()
 	fresh.State, fresh.Connection, fresh.Since, fresh.Origin = active, rand.Text(), now, s.config.Host.Origin()
 	if err := s.dropFlows(ctx, userID, fresh.flow); err != nil {
-		return err // else a flow that is under way could take the place of this connection
+		return entry{}, err // else a flow that is under way could take the place of this connection
 	}
-	var replaced record
-	err := s.contest(ctx, func() (bool, error) {
+	err = s.contest(ctx, func() (bool, error) {
 		read, err := s.load(ctx, userID)
 		if err != nil {
 			return false, err
 		}
-		replaced = read.record
+		replaced = read
 		fresh.Generation = read.Generation.next(now)
 		_, won, err := s.swap(ctx, userID, read, fresh)
 		return won, err
 	})
 	if err == nil {
-		s.revokeReplaced(fresh, replaced, s.dropUnsaved(userID))
+		s.revokeReplaced(fresh, append(s.grants(ctx, userID, replaced), s.dropUnsaved(userID))...)
 		s.used.forget(userID)
 	}
-	return err
+	return replaced, err
 }
 
 const (

@@ -120,6 +120,7 @@ func (s *Store) lookAt(ctx context.Context, key string, use *keyUse) {
 		use.failed++
 		return
 	}
+	s.lookForTombstone(ctx, key, raw, use)
 	id := keyIDOf(raw)
 	known := s.config.Cipher.byID[id]
 	switch {
@@ -145,6 +146,27 @@ func (s *Store) lookAt(ctx context.Context, key string, use *keyUse) {
 		use.failed++
 	case ownersOnly:
 		use.left[id]++
+	}
+}
+
+// lookForTombstone finishes a disconnect whose node has died.
+func (s *Store) lookForTombstone(ctx context.Context, key string, raw []byte, use *keyUse) {
+	owner := ownerOf(raw)
+	var plain plainRecord
+	if owner == "" || key != s.key(longLivedConnection.prefix, owner) ||
+		s.config.Cipher.decryptJSON(s.place(connectionPurpose, owner), raw, &plain) != nil || plain.State != disconnecting {
+		return
+	}
+	read, err := s.open(ctx, owner, raw)
+	if err != nil {
+		use.failed++
+		return
+	}
+	switch done, err := s.finishDisconnect(context.WithoutCancel(ctx), owner, read); {
+	case err != nil:
+		use.failed++
+	case !done && keyIDOf(raw) == s.config.Cipher.current.id: // else it waits for its key already
+		use.waiting++
 	}
 }
 

@@ -164,7 +164,9 @@ func TestATombstoneIsNotGivenALongerLife(t *testing.T) {
 	w.kv.Fail(nil)
 	both := w.node(with(t, "new", "old"), impatient)
 	require.Equal(t, 1, w.look(both).waiting)
-	w.clock.Advance(tombstoneTime)
+	require.Equal(t, "old", w.keyOf(both.key("conn_", ann), "old", "new"))
+	w.clock.Advance(ownTombstone)
+	w.look(both)
 	require.NotContains(t, w.kv.Keys(), both.key("conn_", ann))
 }
 

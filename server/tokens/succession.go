@@ -146,9 +146,9 @@ func (q *succession) take(read entry) (renewed record, decided bool, err error) 
 			return record{}, true, err
 		}
 	}
-	leased, vacant := read.as(refreshing), read.State != active && read.State != refreshing
-	if vacant {
-		leased = q.vacant(read.record).as(refreshing)
+	leased := read.as(refreshing)
+	if read.State != active && read.State != refreshing {
+		leased = q.vacant(read).as(refreshing)
 	}
 	leased.Lease = &lease{Owner: q.config.Node, Deadline: q.config.Clock.Now().Add(leaseTime).UTC(), Attempt: attempt}
 	// From here on nothing is cut short by a plugin that stops: a refresh token once sent must be replaced.
@@ -164,11 +164,10 @@ func (q *succession) take(read entry) (renewed record, decided bool, err error) 
 	answer, err := q.spendLease(ctx, at, held)
 	var stranger *idTokenError
 	switch {
-	case err == nil && vacant:
-		q.auditAutomatic(ctx, filehost.AuditEvent{Outcome: filehost.AuditSuccess, ActingUserID: q.userID, Account: answer.Account})
-		q.revokeReplaced(leased, read.record)
-		return q.keep(ctx, at, held, answer)
 	case err == nil:
+		if held.empty() {
+			q.auditAutomatic(ctx, filehost.AuditEvent{Outcome: filehost.AuditSuccess, ActingUserID: q.userID, Account: answer.Account})
+		}
 		return q.keep(ctx, at, held, answer)
 	case asRefusal(err) != nil:
 		q.auditAutomatic(ctx, filehost.AuditEvent{Outcome: filehost.AuditFail, ActingUserID: q.userID, Code: codeRefused})
@@ -181,8 +180,8 @@ func (q *succession) take(read entry) (renewed record, decided bool, err error) 
 	case !q.isAutomatic(held.record) && failedWith(err, q.provider.profile.deadRefresh...):
 		return q.bury(held)
 	}
-	if vacant {
-		q.settle(held, read.raw)
+	if held.empty() {
+		q.giveBack(held)
 	} else {
 		q.settleAs(held, held.as(active))
 	}
@@ -245,11 +244,13 @@ func (q *succession) bury(read entry) (record, bool, error) {
 // the user has disconnected or connected anew in the meantime.
 func (q *succession) keep(ctx context.Context, at endpoints, held entry, answer issued) (renewed record, decided bool, err error) {
 	next := held.as(active)
+	next.Before = nil
 	next.Generation = held.Generation.next(q.config.Clock.Now())
 	next.AccessToken, next.RefreshToken, next.UsableUntil = answer.AccessToken, answer.RefreshToken, answer.UsableUntil
 	next.Account, next.Username = cmp.Or(answer.Account, next.Account), answer.Username
 	switch q.store(ctx, q.userID, held, next) {
 	case stored:
+		q.revokeBefore(ctx, next, held.Before)
 		return next, true, nil
 	case superseded:
 		q.config.Pending.background(q.config.Log, func() { q.revokeAll(ctx, at, next) })
@@ -261,8 +262,11 @@ func (q *succession) keep(ctx context.Context, at endpoints, held entry, answer 
 	q.config.Pending.background(q.config.Log, func() {
 		q.retry(func() bool {
 			outcome := q.store(ctx, q.userID, held, next)
-			if outcome == superseded {
+			switch outcome {
+			case superseded:
 				q.revokeAll(ctx, at, next)
+			case stored:
+				q.revokeBefore(ctx, next, held.Before)
 			}
 			if outcome != notStored {
 				q.saved(q.userID, next)
@@ -283,18 +287,20 @@ func (q *succession) settleAs(held entry, next record) {
 	})
 }
 
-// settle gives a lease up for what was there before it; nil = nothing.
-func (q *succession) settle(held entry, before []byte) {
-	ctx, key := context.WithoutCancel(q.config.Lifetime), q.key("conn_", q.userID)
-	q.insist(func() (done bool) {
-		var err error
-		if before == nil {
-			_, err = q.config.KV.CompareAndDelete(ctx, key, held.raw)
-		} else {
-			_, err = q.config.KV.CompareAndSet(ctx, key, held.raw, before, 0)
-		}
+// giveBack gives a lease up for what was there before it.
+func (q *succession) giveBack(held entry) {
+	ctx := context.WithoutCancel(q.config.Lifetime)
+	q.insist(func() bool {
+		_, err := q.putBack(ctx, q.userID, held)
 		return err == nil
 	})
+}
+
+// revokeBefore revokes a grant whose place a credential of the automatic method has taken.
+func (q *succession) revokeBefore(ctx context.Context, next record, before *record) {
+	if before != nil {
+		q.revokeReplaced(next, q.grants(ctx, q.userID, entry{stored: record{Before: before}})...)
+	}
 }
 
 // insist calls try, and goes on in the background when it fails.
