@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jonboulle/clockwork"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
@@ -543,4 +544,26 @@ func TestTheWatchLooksAfterFlowsUntilItEnds(t *testing.T) {
 	})
 	stop()
 	<-ended
+}
+
+// TestWhoDisconnectsWhileAnAccountIsConnectedStaysDisconnected shows it where the next use would connect by itself.
+func TestWhoDisconnectsWhileAnAccountIsConnectedStaysDisconnected(t *testing.T) {
+	w := newFlowWorld(t)
+	method := &issuer{err: &refusal{reason: "no"}}
+	node := automatically(w.flowNode("one", impatient), method)
+	node.config.Methods = []filehost.Method{filehost.MethodTokenExchange, filehost.MethodLoginFlow}
+	w.offer(node, ann, annThere)
+	disconnected := false
+	w.kv.Fail(func(op filehosttest.Op, key string) error {
+		if op == filehosttest.CompareAndSet && key == node.key("conn_", ann) && !disconnected {
+			disconnected = true
+			assert.NoError(t, node.Disconnect(context.Background(), ann))
+		}
+		return nil
+	})
+	require.Error(t, node.Accept(t.Context(), ann, true))
+	method.fail(nil)
+	_, err := node.For(t.Context(), ann)
+	requireKind(t, filehost.NotConnected, err)
+	require.Zero(t, method.asked.Load())
 }
