@@ -223,8 +223,15 @@ func TestOpenCloudOIDCAsRecorded(t *testing.T) {
 		}
 		return url.Values{"grant_type": {"authorization_code"}, "code": {back.Get("code")}, "redirect_uri": {callback}, "code_verifier": {"verifier"}}
 	}
-	byCode := code("openid profile email offline_access")
-	wantRefused(t, "no verifier", askTokens(t, endpoint, clientSecret, with(byCode, "code_verifier", "")), "invalid_grant", "code challenge failed")
+	const all = "openid profile email offline_access"
+	byCode := code(all)
+	wantRefused(t, "a wrong secret", askTokens(t, endpoint, "wrong", byCode), "access_denied", "invalid client_secret: <nil>")
+	wantRefused(t, "another client", askTokens(t, endpoint, "", with(byCode, "client_id", "nope")), "access_denied", "unknown client_id: nope")
+	wantRefused(t, "no verifier", askTokens(t, endpoint, clientSecret, with(byCode, "code_verifier", "")), "invalid_grant", "invalid code challenge")
+	wantRefused(t, "the code after it", askTokens(t, endpoint, clientSecret, byCode), "invalid_grant", "code not found")
+	wantRefused(t, "another redirect URI", askTokens(t, endpoint, clientSecret, with(code(all), "redirect_uri", callback+"x")), "invalid_grant", "redirect_uri mismatch")
+	wantTokens(t, "the secret in the body", askTokens(t, endpoint, "", with(with(code(all), "client_id", clientID), "client_secret", clientSecret)), 300)
+	byCode = code(all)
 	first := wantTokens(t, "token", askTokens(t, endpoint, clientSecret, byCode), 300)
 	if strings.Count(first.AccessToken, ".") != 2 || strings.Count(first.IDToken, ".") != 2 {
 		t.Errorf("no JWT: %+v", first)
@@ -235,6 +242,14 @@ func TestOpenCloudOIDCAsRecorded(t *testing.T) {
 	second := wantTokens(t, "refresh", askTokens(t, endpoint, clientSecret, refresh), 300)
 	wantTokens(t, "refresh by the first refresh token again", askTokens(t, endpoint, clientSecret, refresh), 300)
 	wantDAV(t, "the old token after it", host, first.AccessToken, 207)
+	refused := func(what string, refreshToken, code, description string) {
+		wantRefused(t, what, askTokens(t, endpoint, clientSecret, with(refresh, "refresh_token", refreshToken)), code, description)
+	}
+	refused("no JWT", "garbage", "invalid_request", "token contains an invalid number of segments")
+	host.Disable("alice", true)
+	refused("a user who is out", first.RefreshToken, "invalid_grant", "user not found")
+	host.Disable("alice", false)
+	wantRefused(t, "a refresh with a wrong secret", askTokens(t, endpoint, "wrong", refresh), "access_denied", "invalid client_secret: <nil>")
 	clock.Advance(openCloudLife + time.Second)
 	wantDAV(t, "a token after five minutes", host, second.AccessToken, 401)
 	for _, kind := range []string{"client_credentials", "password", "urn:ietf:params:oauth:grant-type:jwt-bearer"} {
@@ -243,4 +258,6 @@ func TestOpenCloudOIDCAsRecorded(t *testing.T) {
 	if got := askTokens(t, endpoint, clientSecret, code("openid")); got.status != http.StatusOK || got.RefreshToken != "" {
 		t.Errorf("without offline_access: %+v", got)
 	}
+	host.RevokeGrants("alice")
+	refused("a refresh token that has ended", first.RefreshToken, "invalid_request", "Token is expired")
 }

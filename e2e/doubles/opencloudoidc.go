@@ -36,7 +36,7 @@ func (o *OpenCloud) discovery(w http.ResponseWriter, r *http.Request) {
 }
 
 func (o *OpenCloud) keys(w http.ResponseWriter, _ *http.Request) {
-	writePlainJSON(w, http.StatusOK, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{
+	writeConnect(w, http.StatusOK, "application/jwk-set+json", jose.JSONWebKeySet{Keys: []jose.JSONWebKey{
 		{Key: o.key.Public(), KeyID: openCloudKey, Use: "sig"},
 	}})
 }
@@ -84,7 +84,7 @@ func (o *OpenCloud) token(w http.ResponseWriter, r *http.Request) {
 	}
 	issued, from, problem := o.exchange(r, kind)
 	if problem != nil {
-		writePlainJSON(w, http.StatusBadRequest, problem)
+		writeConnect(w, http.StatusBadRequest, connectJSON, problem)
 		return
 	}
 	answer := map[string]any{
@@ -94,48 +94,91 @@ func (o *OpenCloud) token(w http.ResponseWriter, r *http.Request) {
 	if issued.refresh != "" {
 		answer["refresh_token"] = issued.refresh
 	}
-	writePlainJSON(w, http.StatusOK, answer)
+	writeConnect(w, http.StatusOK, connectJSON, answer)
 }
 
-// exchange gives tokens for a code or a refresh token, which stays good. The client's secret comes
-// by Basic only; a challenge must be met once it was sent.
+// exchange gives tokens for a code or a refresh token. What the request holds is checked before the client is.
 func (o *OpenCloud) exchange(r *http.Request, kind string) (issued tokens, from begun, problem *tokenProblem) {
-	id, secret, basic := r.BasicAuth()
-	if id, err := url.QueryUnescape(id); !basic || err != nil || id != o.config.ClientID || !sameSecret(secret, o.config.ClientSecret) {
-		return tokens{}, begun{}, &tokenProblem{Error: "invalid_client"}
-	}
+	refresh := r.PostFormValue("refresh_token")
 	switch kind {
 	case "authorization_code":
-		code := r.PostFormValue("code")
-		from, found := o.grants.code(code)
-		switch {
-		case !found:
-			return tokens{}, begun{}, invalidGrant("code not found")
-		case r.PostFormValue("redirect_uri") != from.redirectURI:
-			return tokens{}, begun{}, invalidGrant("redirect_uri mismatch")
-		case from.challenge != "" && s256(r.PostFormValue("code_verifier")) != from.challenge:
-			return tokens{}, begun{}, invalidGrant("code challenge failed")
-		case !o.grants.spend(code):
-			return tokens{}, begun{}, invalidGrant("code not found")
-		}
-		fresh := tokens{access: o.accessToken(from), life: openCloudLife}
-		if slices.Contains(from.scopes, "offline_access") {
-			fresh.refresh = o.refreshToken(from.user)
-		}
-		return o.grants.open(from.user, fresh), from, nil
 	case "refresh_token":
-		user, _ := o.grants.refreshable(r.PostFormValue("refresh_token"))
-		from := begun{user: user, scopes: []string{"openid", "profile", "email", "offline_access"}}
-		fresh := tokens{access: o.accessToken(from), refresh: o.refreshToken(user), life: openCloudLife}
-		_, issued, found := o.grants.renew(r.PostFormValue("refresh_token"), fresh, false)
-		if !found {
-			return tokens{}, begun{}, invalidGrant("refresh_token not found")
+		if _, good := o.grants.refreshable(refresh); !good {
+			return tokens{}, begun{}, badRefreshToken(refresh)
 		}
-		return issued, from, nil
 	default:
 		o.surprise(r, "grant_type is "+kind)
 		return tokens{}, begun{}, &tokenProblem{"unsupported_grant_type", "unsupported grant_type value"}
 	}
+	if problem := o.client(r); problem != nil {
+		return tokens{}, begun{}, problem
+	}
+	if kind == "refresh_token" {
+		return o.refreshed(refresh)
+	}
+	return o.redeemed(r)
+}
+
+// badRefreshToken words the failure of the library that reads a JWT. No grant is ended but by time, or by a new key of the server.
+func badRefreshToken(refresh string) *tokenProblem {
+	if strings.Count(refresh, ".") != 2 {
+		return &tokenProblem{"invalid_request", "token contains an invalid number of segments"}
+	}
+	return &tokenProblem{"invalid_request", "Token is expired"}
+}
+
+// client checks the plugin's id and secret, which come by Basic or in the body.
+func (o *OpenCloud) client(r *http.Request) *tokenProblem {
+	id, secret, basic := r.BasicAuth()
+	if basic {
+		id, _ = url.QueryUnescape(id)
+		secret, _ = url.QueryUnescape(secret)
+	} else {
+		id, secret = r.PostFormValue("client_id"), r.PostFormValue("client_secret")
+	}
+	switch {
+	case id != o.config.ClientID:
+		return &tokenProblem{"access_denied", "unknown client_id: " + id}
+	case !sameSecret(secret, o.config.ClientSecret):
+		return &tokenProblem{"access_denied", "invalid client_secret: <nil>"}
+	}
+	return nil
+}
+
+// redeemed gives tokens for a code, which is spent by whatever is wrong with the request for it. A challenge must be met once
+// it was sent.
+func (o *OpenCloud) redeemed(r *http.Request) (tokens, begun, *tokenProblem) {
+	code := r.PostFormValue("code")
+	from, found := o.grants.code(code)
+	switch {
+	case !found, !o.grants.spend(code):
+		return tokens{}, begun{}, invalidGrant("code not found")
+	case r.PostFormValue("redirect_uri") != from.redirectURI:
+		return tokens{}, begun{}, invalidGrant("redirect_uri mismatch")
+	case from.challenge != "" && s256(r.PostFormValue("code_verifier")) != from.challenge:
+		return tokens{}, begun{}, invalidGrant("invalid code challenge")
+	}
+	fresh := tokens{access: o.accessToken(from), life: openCloudLife}
+	if slices.Contains(from.scopes, "offline_access") {
+		fresh.refresh = o.refreshToken(from.user)
+	}
+	return o.grants.open(from.user, fresh), from, nil
+}
+
+// refreshed gives tokens for a refresh token, which stays good. A user who is disabled is as unknown as one of whom the
+// directory can't be asked.
+func (o *OpenCloud) refreshed(refresh string) (tokens, begun, *tokenProblem) {
+	user, _ := o.grants.refreshable(refresh)
+	if o.isDisabled(user) {
+		return tokens{}, begun{}, invalidGrant("user not found")
+	}
+	from := begun{user: user, scopes: []string{"openid", "profile", "email", "offline_access"}}
+	fresh := tokens{access: o.accessToken(from), refresh: o.refreshToken(user), life: openCloudLife}
+	_, issued, found := o.grants.renew(refresh, fresh, false)
+	if !found {
+		return tokens{}, begun{}, badRefreshToken(refresh)
+	}
+	return issued, from, nil
 }
 
 // sign makes a token as the recorded server does: a JWT, by PS256.
@@ -170,9 +213,11 @@ func (o *OpenCloud) refreshToken(user string) string {
 
 func (o *OpenCloud) idToken(from begun, issued tokens) string {
 	hash := sha256.Sum256([]byte(issued.access))
-	return o.sign(map[string]any{
-		"sub": subject(from.user), "nonce": from.nonce, "sid": rand.Text(), "at_hash": base64.RawURLEncoding.EncodeToString(hash[:16]),
-	}, issued.life)
+	claims := map[string]any{"sub": subject(from.user), "at_hash": base64.RawURLEncoding.EncodeToString(hash[:16])}
+	if from.nonce != "" { // that of a refresh tells of no session either
+		claims["nonce"], claims["sid"] = from.nonce, rand.Text()
+	}
+	return o.sign(claims, issued.life)
 }
 
 func subject(user string) string { return uuid("subject "+user) + "@" + openCloudStorage }
@@ -182,12 +227,23 @@ func (o *OpenCloud) userInfo(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	encoded, err := json.MarshalIndent(map[string]any{
+	writeConnect(w, http.StatusOK, connectJSON, map[string]any{
 		"email": o.mail(user), "email_verified": false, "family_name": user, "given_name": user, "name": o.users[user].DisplayName,
 		"preferred_username": user, "sub": subject(user),
-	}, "", "  ")
+	})
+}
+
+// connectJSON is what LibreGraph Connect calls JSON.
+const connectJSON = "application/json; encoding=utf-8"
+
+// writeConnect writes an answer as LibreGraph Connect does.
+func writeConnect(w http.ResponseWriter, status int, contentType string, body any) {
+	encoded, err := json.MarshalIndent(body, "", "  ")
 	if err != nil {
-		panic(err) // nothing but texts is written
+		panic(err) // nothing but texts and keys is written
 	}
-	writeRecorded(w, append(encoded, '\n'))
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(encoded, '\n'))
 }

@@ -30,6 +30,8 @@ type profile struct {
 	clientAuth    clientAuth
 	deadCode      []string // error codes that mean that the code is used up or expired
 	deadRefresh   []string // error codes that mean that the refresh token is
+	refusesClient []string // error codes that mean that the client id or secret is, beside those of RFC 6749 5.2
+	missesUsers   bool     // says that a user is gone, too, when only its directory can't be asked
 	apart         bool     // revoking one grant leaves the same account's others alone
 	failures      int      // failed sign-ins in failureTime that the host lets an address have; 0 = no known limit
 	loginFlowPath string   // where login flows begin, below the host's address; "" = the host knows none
@@ -61,6 +63,14 @@ var profiles = map[string]profile{
 
 // SignsIn tells whether hosts of a kind are sign-in servers themselves, whose addresses follow from the host's.
 func SignsIn(kind string) bool { return profiles[kind].tokenPath != "" }
+
+// builtIn is LibreGraph Connect, which OpenCloud and ownCloud Infinite Scale bring along. Its metadata says where it answers.
+var builtIn = profile{
+	deadCode:      []string{"invalid_grant"},
+	deadRefresh:   []string{"invalid_grant", "invalid_request"}, // it checks a refresh token as part of the request
+	refusesClient: []string{"access_denied"},
+	missesUsers:   true,
+}
 
 // standard is the profile of every other sign-in server (RFC 6749).
 var standard = profile{deadCode: []string{"invalid_grant"}, deadRefresh: []string{"invalid_grant"}}
@@ -119,8 +129,13 @@ func newProvider(config Config) (*provider, error) {
 	}
 	// An issuer is a sign-in server of its own, beside the host. So is one that trusts the plugin: no host does.
 	trusts := needsSignInServer(config.Methods[0]) && config.Methods[0].Automatic()
-	if known, ok := profiles[config.Host.Kind]; ok && config.OAuth.Issuer == "" && !trusts {
+	known, ok := profiles[config.Host.Kind]
+	switch {
+	case trusts:
+	case ok && config.OAuth.Issuer == "":
 		p.profile = known
+	case config.Host.Kind == "opencloud" && config.OAuth.Issuer != "" && originOf(config.OAuth.Issuer) == config.Host.Origin():
+		p.profile = builtIn
 	}
 	p.fixed = endpoints{
 		Authorize:  cmp.Or(config.OAuth.AuthorizeURL, below(config.Host.BaseURL, p.profile.authorizePath)),
@@ -256,6 +271,15 @@ func (r urlRule) refusal(raw string) string {
 		return "must not hold a #" // RFC 6749 3.1, 3.2
 	}
 	return ""
+}
+
+// originOf is the origin of an address; "" = it has none.
+func originOf(address string) string {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return filehost.OriginOf(parsed)
 }
 
 func below(base *url.URL, path string) string {

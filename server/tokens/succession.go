@@ -177,7 +177,7 @@ func (q *succession) take(read entry) (renewed record, decided bool, err error) 
 	case errors.As(err, &stranger):
 		q.drop(ctx, at, held, answer, stranger)
 		return q.bury(held)
-	case !q.isAutomatic(held.record) && failedWith(err, q.provider.profile.deadRefresh...):
+	case !q.isAutomatic(held.record) && failedWith(err, q.provider.profile.deadRefresh...) && !userMissing(err):
 		return q.bury(held)
 	}
 	if held.empty() {
@@ -220,6 +220,9 @@ func (s *Store) refreshFailed(err error) error {
 	}
 	if clientRefused(err) {
 		return filehost.E(filehost.NotConfigured, clientRefusedMessage, err)
+	}
+	if userMissing(err) {
+		return filehost.E(filehost.HostUnavailable, "The sign-in server of "+s.config.Host.Name+" does not find your account at the moment. Try again later; if it stays so, ask the admin of "+s.config.Host.Name+".", err)
 	}
 	if throttled, ok := s.throttled(err); ok {
 		return throttled

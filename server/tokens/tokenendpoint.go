@@ -40,6 +40,8 @@ type tokenError struct {
 
 	denied     bool // an answer of 403 with one of tokenErrorCodes, which is how Zitadel says access_denied
 	aboutActor bool // it blames the actor_token by that name (RFC 8693 2.1)
+	client     bool // this server says it of the plugin's client
+	noUser     bool // this server misses the user, whose grant is good for all that
 }
 
 // Error implements error.
@@ -114,7 +116,7 @@ func (s *Store) callTokenEndpoint(ctx context.Context, call func(context.Context
 	token, err := call(context.WithValue(ctx, oauth2.HTTPClient, s.config.Client))
 	switch {
 	case err != nil:
-		return issued{}, tokenCallFailed(ctx, err)
+		return issued{}, s.provider.profile.read(tokenCallFailed(ctx, err))
 	case !strings.EqualFold(token.Type(), string(filehost.Bearer)) || !sendable(token.AccessToken):
 		return issued{}, &tokenError{Err: fmt.Errorf("%w: the token is not one that can be used as a bearer token", errUnreadable)}
 	}
@@ -152,6 +154,7 @@ func tokenCallFailed(ctx context.Context, err error) *tokenError {
 		}
 		failed.denied = failed.Status == http.StatusForbidden && known
 		failed.aboutActor = strings.Contains(answer.ErrorDescription, "actor_token")
+		failed.noUser = judged && answer.ErrorDescription == "user not found"
 		return failed
 	case errors.As(err, &transport):
 		return &tokenError{Err: callFailed(ctx, err)}
@@ -161,7 +164,23 @@ func tokenCallFailed(ctx context.Context, err error) *tokenError {
 
 const clientRefusedMessage = "The sign-in server refused the plugin's client id or secret."
 
-func clientRefused(err error) bool { return failedWith(err, "invalid_client", "unauthorized_client") }
+func clientRefused(err error) bool {
+	var failed *tokenError
+	return failedWith(err, "invalid_client", "unauthorized_client") || errors.As(err, &failed) && failed.client
+}
+
+// read takes a failure for what it means at this kind of server.
+func (p profile) read(failed *tokenError) *tokenError {
+	failed.client = slices.Contains(p.refusesClient, failed.Code)
+	failed.noUser = failed.noUser && failed.Code == "invalid_grant" && p.missesUsers
+	return failed
+}
+
+// userMissing tells whether a call failed as it does for who has no account any more, and while the directory is out.
+func userMissing(err error) bool {
+	var failed *tokenError
+	return errors.As(err, &failed) && failed.noUser
+}
 
 // callFailed is the reason of a call that got no answer, without the URL, and with the time-out named as such.
 func callFailed(ctx context.Context, err error) error {
