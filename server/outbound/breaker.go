@@ -92,7 +92,7 @@ func (b *breakers) RoundTrip(request *http.Request) (*http.Response, error) {
 	case err == nil:
 		breaker.answered(ctx)
 	default:
-		err = &UnreachableError{Err: err}
+		err = unreachable(err)
 		breaker.failed(ctx, user, err)
 	}
 	return response, err

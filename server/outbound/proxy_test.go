@@ -2,11 +2,14 @@ package outbound
 
 import (
 	"encoding/base64"
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"sync"
 	"testing"
 
@@ -145,4 +148,59 @@ func TestAProxyThatRefusesIsToldFromAServerThatDoes(t *testing.T) {
 	f.Close()
 	_, err := get(t, client, "https://example.com/")
 	assert.Contains(t, filehost.WayRemedy(err, "the host", "Address"), "can't be reached")
+}
+
+// repeating is a proxy that gives back the credentials it is sent, in the answers that net/http quotes in its errors.
+func repeating(t *testing.T, answer func(credentials string) string) *url.URL {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		connection, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		user, password, _ := (&http.Request{Header: http.Header{"Authorization": r.Header["Proxy-Authorization"]}}).BasicAuth()
+		_, _ = io.WriteString(connection, answer(user+":"+password+" "+r.Header.Get("Proxy-Authorization")))
+		_ = connection.Close()
+	}))
+	t.Cleanup(server.Close)
+	address, err := url.Parse(server.URL)
+	require.NoError(t, err)
+	return address
+}
+
+func TestTheProxysCredentialsReachNoError(t *testing.T) {
+	encoded := base64.StdEncoding.EncodeToString([]byte("mm:canary"))
+	for name, answer := range map[string]func(string) string{
+		"as a status line":     func(sent string) string { return sent + "\r\n\r\n" },
+		"as a status":          func(sent string) string { return "HTTP/1.1 " + sent + "\r\n\r\n" },
+		"as words of a status": func(sent string) string { return "HTTP/1.1 403 " + sent + "\r\nContent-Length: 0\r\n\r\n" },
+		"as a header line": func(sent string) string {
+			return "HTTP/1.1 200 OK\r\n" + strings.ReplaceAll(sent, ":", " ") + "\r\n\r\n"
+		},
+		"as a length": func(sent string) string { return "HTTP/1.1 200 OK\r\nContent-Length: " + sent + "\r\n\r\n" },
+		"as two lengths": func(sent string) string {
+			return "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: " + sent + "\r\n\r\n"
+		},
+		"as an encoding": func(sent string) string { return "HTTP/1.1 200 OK\r\nTransfer-Encoding: " + sent + "\r\n\r\n" },
+		"as a trailer": func(sent string) string {
+			return "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: Trailer, " + sent + "\r\n\r\n"
+		},
+		"as what follows": func(sent string) string { return "HTTP/1.1 200 OK\r\n\r\n" + sent },
+		"nothing":         func(string) string { return "" },
+	} {
+		proxy := Proxy{URL: repeating(t, answer), Credentials: filehost.NewSecret("mm:canary")}
+		client := newClient(t, Config{Proxy: proxy, AllowHTTP: true})
+		for _, target := range []string{"https://example.com/", "http://example.com/"} {
+			_, err := get(t, client, target)
+			if err == nil {
+				continue // the head of an answer, of which nothing is an error
+			}
+			for shown := err; shown != nil; shown = errors.Unwrap(shown) {
+				for _, text := range []string{fmt.Sprintf("%v %+v %#v", shown, shown, shown), filehost.WayRemedy(err, "the host", "Address")} {
+					assert.NotContains(t, text, "canary", "%s %s", name, target)
+					assert.NotContains(t, text, encoded, "%s %s", name, target)
+				}
+			}
+		}
+	}
 }

@@ -113,9 +113,9 @@ func (e *UnreachableError) tlsRemedy(name, setting string) string {
 			filehost.Quote(filehost.LabelAllowHTTP) + ")."
 	case errors.As(e.Err, &refusal) && refusal.Op == "remote error": // as crypto/tls calls an alert
 		return name + " refuses the TLS connection (" + clean(refusal.Err.Error()) + "): it must offer TLS 1.2 or newer for this name and ask for no client certificate."
-	case strings.Contains(e.Err.Error(), `malformed HTTP response "\x15\x03`): // the bytes of a TLS alert (RFC 8446 5.1)
+	case errors.Is(e.Err, errTLSAlert):
 		return httpsWanted(name, setting)
-	case strings.Contains(e.Err.Error(), "malformed HTTP"), strings.Contains(e.Err.Error(), "readLoopPeekFail"): // it spoke first
+	case errors.Is(e.Err, errNotHTTP), strings.Contains(e.Err.Error(), "readLoopPeekFail"): // it spoke first
 		return "What answers as " + name + " does not speak HTTP: correct the port of " + setting + inSettings + "."
 	}
 	return ""
