@@ -74,7 +74,7 @@ func (s *Store) sharing(r record) bool { return s.shared != nil && replaceable(r
 func (a *serviceAccount) use(ctx context.Context) (record, error) {
 	known, err := a.state(ctx)
 	if err == nil && !known.accepted && !known.dead {
-		known, err = a.ask(ctx)
+		known, err = a.ask(ctx, true)
 	}
 	switch {
 	case err != nil:
@@ -95,7 +95,7 @@ func (a *serviceAccount) use(ctx context.Context) (record, error) {
 func (a *serviceAccount) rejected(ctx context.Context) error {
 	known, err := a.state(ctx)
 	if err == nil && !known.dead {
-		known, err = a.ask(ctx)
+		known, err = a.ask(ctx, false)
 	}
 	switch {
 	case err != nil:
@@ -138,16 +138,17 @@ func (a *serviceAccount) learn(change func(*sharedState)) sharedState {
 	return a.known
 }
 
-// ask asks the host whose the credential is. All who ask at once share one request, which goes on when they leave.
-func (a *serviceAccount) ask(ctx context.Context) (sharedState, error) {
-	flight := a.flights.DoChan(serviceGrant, func() (any, error) {
+// ask asks the host whose the credential is. All who ask at once share one request, which goes on when they leave. With
+// once, what somebody else has found out by now is enough.
+func (a *serviceAccount) ask(ctx context.Context, once bool) (sharedState, error) {
+	flight := a.flights.DoChan(fmt.Sprint(serviceGrant, once), func() (any, error) {
 		if !a.config.Pending.begin(a.config.Lifetime) {
 			return nil, storeFailed(context.Canceled)
 		}
 		defer a.config.Pending.running.Done()
 		var known sharedState
 		err := filehost.Recovered(func() error {
-			known = a.judge()
+			known = a.judge(once)
 			return nil
 		})
 		return known, err
@@ -163,9 +164,9 @@ func (a *serviceAccount) ask(ctx context.Context) (sharedState, error) {
 	}
 }
 
-// judge makes the request, unless the credential was rejected while the caller waited to make it.
-func (a *serviceAccount) judge() sharedState {
-	if known := a.learn(func(*sharedState) {}); known.dead {
+// judge makes the request, unless the credential was rejected while the caller waited to make it, or, with once, accepted.
+func (a *serviceAccount) judge(once bool) sharedState {
+	if known := a.learn(func(*sharedState) {}); known.dead || once && known.accepted {
 		return known
 	}
 	ctx, cancel := a.withTimeout(a.config.Lifetime, callLimit)
@@ -225,7 +226,7 @@ func (s *Store) CheckServiceAccount(ctx context.Context) error {
 	}
 	known, err := account.state(ctx)
 	if err == nil && !known.dead && account.isDue(known) {
-		known, err = account.ask(ctx)
+		known, err = account.ask(ctx, false)
 	}
 	name := s.config.Host.Name + " (" + s.config.Host.BaseURL.String() + ")"
 	switch {
