@@ -15,7 +15,7 @@ import (
 )
 
 // compared are the names of fields that hold a secret, or a hash of one, with which what a caller sent is compared.
-var compared = []string{"StateHash", "Confirm", "Page", "Verifier", "Nonce", "Password", "AccessToken", "RefreshToken", "Secret"}
+var compared = []string{"StateHash", "Confirm", "Page", "Verifier", "Nonce", "Password", "AccessToken", "RefreshToken", "Secret", "Fingerprint"}
 
 // TestSecretsAreComparedInConstantTime reads all of the plugin's code: whatever Reveal gives, and the fields that are
 // compared with what a caller sent, stand in no comparison that ends at the first difference.

@@ -332,6 +332,7 @@ func TestUnderOneIssuerAnEditedTokenURLNeverGetsAnOldRefreshToken(t *testing.T) 
 			c.OAuth.Issuer += "/realms/other"
 			c.OAuth.TokenURL = w.server.URL + tokenPath
 		},
+		"another realm of the same origin": func(_ *world, _ *signInServer, c *Config) { c.OAuth.Issuer += "/realms/other" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

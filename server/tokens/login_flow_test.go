@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -336,6 +337,27 @@ func TestTheLimitOfLoginFlowsHoldsWhenManyBeginAtOnce(t *testing.T) {
 	require.Equal(t, 1, wanted)
 }
 
+func TestAHostThatHangsOverALoginFlowIsGivenUp(t *testing.T) {
+	w := newFlowWorld(t)
+	arrived, over := make(chan struct{}), make(chan struct{})
+	defer close(over)
+	w.flow.set(func(h *flowHost) {
+		h.fault = func(http.ResponseWriter, *http.Request) { close(arrived); <-over }
+	})
+	node := w.flowNode("one")
+	done := make(chan error)
+	go func() {
+		_, err := node.BeginLoginFlow(t.Context(), ann)
+		done <- err
+	}()
+	<-arrived
+	w.clock.Advance(callLimit)
+	err := <-done
+	requireKind(t, filehost.HostUnavailable, err)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.Empty(t, w.kv.Keys())
+}
+
 func TestAHostThatBeginsNoLoginFlow(t *testing.T) {
 	tests := map[string]struct {
 		answer http.HandlerFunc
@@ -349,6 +371,11 @@ func TestAHostThatBeginsNoLoginFlow(t *testing.T) {
 		"it sends elsewhere": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
 		}, filehost.HostUnavailable},
+		"its answer is too long": {func(w http.ResponseWriter, r *http.Request) {
+			own := "http://" + r.Host
+			writeJSON(w, 200, map[string]any{"pad": strings.Repeat("A", flowAnswerLimit),
+				"poll": map[string]string{"token": "canary", "endpoint": own + flowPath + "/poll"}, "login": own + flowPath + "/flow/one"})
+		}, filehost.NotConfigured},
 		"it never stops": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20)) }, filehost.NotConfigured},
 		"its token is no text": {func(w http.ResponseWriter, _ *http.Request) {
 			writeJSON(w, 200, map[string]any{"poll": map[string]string{"token": "canary\r\n", "endpoint": "x"}, "login": "y"})

@@ -1,6 +1,8 @@
 package tokens
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -287,4 +289,30 @@ func TestTheOnlyGrantsThatAreSentAreACodeAndARefreshToken(t *testing.T) {
 	require.NoError(t, node.ConnectWithPassword(t.Context(), bob, "bob", filehost.NewSecret("canary-app-password")))
 	require.Len(t, w.server.requests, before, "a password goes to the host alone")
 	require.Equal(t, []string{"authorization_code", "refresh_token"}, w.server.grants)
+}
+
+func TestASignInServerThatHangsOverItsMetadataIsGivenUp(t *testing.T) {
+	w := newWorld(t)
+	arrived, over := make(chan struct{}), make(chan struct{})
+	defer close(over)
+	w.server.set(func(s *signInServer) {
+		s.fault = func(http.ResponseWriter, *http.Request) { close(arrived); <-over }
+	})
+	node := w.node(w.byIssuer)
+	done := make(chan error)
+	go func() {
+		_, err := node.Authorize(t.Context(), ann)
+		done <- err
+	}()
+	<-arrived
+	w.clock.Advance(callLimit)
+	err := <-done
+	requireKind(t, filehost.HostUnavailable, err)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+}
+
+func TestAFailedCallDoesNotNameItsAddress(t *testing.T) {
+	failed := &url.Error{Op: "Post", URL: "https://user:canary@id.example/?key=canary", Err: errors.New("connection refused")}
+	require.EqualError(t, callFailed(t.Context(), failed), "connection refused")
+	require.EqualError(t, tokenCallFailed(t.Context(), failed), "token endpoint: connection refused")
 }

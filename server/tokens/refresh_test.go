@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -166,6 +167,70 @@ func TestAStoreThatFailsAfterTheRefreshLosesNoToken(t *testing.T) {
 	})
 	require.Equal(t, kept.Generation, w.credential(other, ann).Generation)
 	require.Equal(t, 2, w.server.tokenCalls())
+}
+
+func TestTokensThatRunOutBeforeTheyAreSavedSpendNoOldOne(t *testing.T) {
+	w := newWorld(t)
+	node := w.node()
+	w.connect(node, ann)
+	w.expire()
+	var down atomic.Bool
+	down.Store(true)
+	leased := false
+	w.kv.Fail(func(op filehosttest.Op, key string) error {
+		// The lease is written; what comes of it is not, until the store is back.
+		if op != filehosttest.CompareAndSet || !strings.HasPrefix(key, "conn_") || !down.Load() || !leased {
+			leased = leased || op == filehosttest.CompareAndSet && strings.HasPrefix(key, "conn_")
+			return nil
+		}
+		return errors.New("database is down")
+	})
+	kept := w.credential(node, ann)
+	require.NoError(t, w.clock.BlockUntilContext(t.Context(), 1)) // the write waits to be tried again
+	unsaved, ok := node.notSaved(ann)
+	require.True(t, ok)
+	unsaved.UsableUntil = w.clock.Now() // it runs out while the write still waits
+	node.keepUnsaved(ann, unsaved)
+	held, err := node.load(t.Context(), ann)
+	require.NoError(t, err)
+	held.Lease.Deadline = w.clock.Now().Add(-2 * clockSkew) // and so does the lease
+	down.Store(false)
+	_, won, err := node.swap(t.Context(), ann, held, held.record)
+	require.NoError(t, err)
+	require.True(t, won)
+
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	_, err = node.For(ctx, ann)
+	requireKind(t, filehost.Internal, err)
+	_, err = node.Renew(ctx, ann, kept)
+	requireKind(t, filehost.Internal, err)
+	require.Equal(t, 2, w.server.tokenCalls(), "the old refresh token is not spent again")
+}
+
+func TestCallersOfOneNodeShareARefresh(t *testing.T) {
+	const callers = 100
+	w := newWorld(t)
+	node := w.node(impatient)
+	w.connect(node, ann)
+	w.expire()
+	var reads atomic.Int32
+	w.kv.Fail(func(op filehosttest.Op, key string) error {
+		if op == filehosttest.Get && strings.HasPrefix(key, "conn_") {
+			reads.Add(1)
+		}
+		return nil
+	})
+	w.server.set(func(s *signInServer) {
+		s.beforeToken = func() {
+			eventually(t, func() bool { return reads.Load() > callers }) // each has read the record, and one has the lease
+		}
+	})
+	for _, err := range outcomes(callers, func(int) error { _, err := node.For(t.Context(), ann); return err }) {
+		require.NoError(t, err)
+	}
+	require.Equal(t, 2, w.server.tokenCalls())
+	require.Less(t, reads.Load(), int32(callers*3/2), "who waits leaves the store alone")
 }
 
 func TestTokensThatAreNotSavedYetSurviveAChangeOfTheConfiguration(t *testing.T) {
@@ -467,6 +532,17 @@ func TestATokenEndpointThatHangsIsGivenUp(t *testing.T) {
 	err := <-done
 	requireKind(t, filehost.HostUnavailable, err)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.Equal(t, filehost.Connected, w.state(node, ann))
+}
+
+func TestATokenAnswerThatIsTooLongIsNoAnswer(t *testing.T) {
+	w := newWorld(t)
+	node := w.node()
+	w.connect(node, ann)
+	w.expire()
+	w.server.set(func(s *signInServer) { s.answer["pad"] = strings.Repeat("A", answerLimit) })
+	_, err := node.For(t.Context(), ann)
+	requireKind(t, filehost.HostUnavailable, err)
 	require.Equal(t, filehost.Connected, w.state(node, ann))
 }
 
