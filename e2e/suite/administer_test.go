@@ -113,9 +113,10 @@ func TestOnlyAdminsSeeOthersConnections(t *testing.T) {
 // configuration, and the support packet where there is one (it takes a licence).
 func TestWhatMattermostHandsToSupport(t *testing.T) {
 	key := "canary " + rand.Text() + rand.Text()
-	configure(t, map[string]any{"encryptionkey": key})
+	actor, account, proxy := "canary "+rand.Text(), "canary "+rand.Text(), "canary:"+rand.Text()
+	configure(t, map[string]any{"encryptionkey": key, "exchangeactortoken": actor, "serviceaccountsecret": account, "proxycredentials": proxy})
 	newConnected(t, "carol")
-	secrets := append(site.Host.Secrets(), key)
+	secrets := append(site.Host.Secrets(), key, actor, account, proxy)
 	for _, path := range []string{"/api/v4/config", "/api/v4/plugins", "/api/v4/plugins/statuses", "/api/v4/config/client?format=old"} {
 		var shown json.RawMessage
 		must(t, site.Admin.Get(t.Context(), path, &shown))

@@ -88,13 +88,16 @@ func TestSecretsAreMasked(t *testing.T) {
 	configure(t, map[string]any{
 		"encryptionkey":         "an encryption key that nobody may see",
 		"previousencryptionkey": "a former key that nobody may see either",
+		"exchangeactortoken":    "an actor token",
+		"serviceaccountsecret":  "the password of everybody's account",
+		"proxycredentials":      "user:password",
 	})
 	var config struct {
 		PluginSettings struct{ Plugins map[string]map[string]any }
 	}
 	must(t, site.Admin.Get(t.Context(), "/api/v4/config", &config))
 	settings := config.PluginSettings.Plugins["filehost-attach"]
-	for _, name := range []string{"oauthclientsecret", "encryptionkey", "previousencryptionkey"} {
+	for _, name := range []string{"oauthclientsecret", "encryptionkey", "previousencryptionkey", "exchangeactortoken", "serviceaccountsecret", "proxycredentials"} {
 		value, _ := settings[name].(string)
 		if masked := strings.Trim(value, "*") == ""; value == "" || masked != masksSecrets[site.Mattermost.Version] {
 			t.Errorf("%s is shown as %q by Mattermost %s", name, value, site.Mattermost.Version)
