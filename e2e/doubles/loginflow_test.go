@@ -231,7 +231,7 @@ func TestLoginFlowLogsIn(t *testing.T) {
 	tests := map[string]struct{ name, password, loginName, user, displayName string }{
 		"by a name of the directory": {"alice", "alice-password", "alice", "3fa8-uid", "Alice \u00c4mne"},
 		"by id":                      {"bob", "bob-password", "bob", "bob", "bob"},
-		"by address":                 {"bob@example.com", "bob-password", "bob", "bob", "bob"},
+		"by address":                 {"bob@example.com", "bob-password", "bob@example.com", "bob", "bob"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

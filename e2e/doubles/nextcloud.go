@@ -331,8 +331,9 @@ func (n *Nextcloud) signsIn(name, password string) (user string, ok bool) {
 	return user, ok && n.passwordMatches(user, password)
 }
 
-// account finds the account that a name to sign in by means, and the name that the session has then: somebody who
-// gives his address has signed in by his id, and can't where two have it (lib/private/Authentication/Login/EmailLoginCommand.php).
+// account finds the account that a name to sign in by means, and the name that the session has then. Who gives his
+// address keeps it as that name, as in Nextcloud 32 (earlier ones had an EmailLoginCommand, which took the id in its
+// place), and can't sign in where two have it.
 func (n *Nextcloud) account(name string) (user, loginName string, ok bool) {
 	var addressed []string
 	for _, each := range n.users {
@@ -346,7 +347,7 @@ func (n *Nextcloud) account(name string) (user, loginName string, ok bool) {
 	if len(addressed) != 1 {
 		return "", "", false
 	}
-	return addressed[0], addressed[0], true
+	return addressed[0], name, true
 }
 
 func (n *Nextcloud) admit(user string, known bool, otherwise outcome) (string, outcome) {

@@ -339,8 +339,18 @@ func (s *Store) revokeUnsaved(ctx context.Context, flow loginFlow) {
 
 // identifyFlow finds out whose an app password is, and offers the account to the user who began if it is his.
 func (s *Store) identifyFlow(ctx context.Context, sight *flowSight, held flowEntry) time.Duration {
-	user, err := s.config.HostUser(ctx, held.credential())
-	if err != nil && filehost.KindOf(err) != filehost.CredentialRejected {
+	var user filehost.HostUser
+	err := s.withAppPassword(held.loginFlow, func(credential filehost.Credential) (err error) {
+		user, err = s.config.HostUser(ctx, credential)
+		return err
+	})
+	switch {
+	case filehost.KindOf(err) == filehost.CredentialRejected: // nor would it end itself: that were one more failed login
+		s.noteFlowEnd(ctx, held.UserID, s.config.Host.Name+" did not accept what it gave for your sign-in.")
+		s.endFlow(ctx, held)
+		s.tellOf(held, true)
+		return flowLook
+	case err != nil:
 		return s.later(sight, flowPollLongest)
 	}
 	who, lookup := s.config.Identify(ctx, held.UserID)
@@ -348,11 +358,7 @@ func (s *Store) identifyFlow(ctx context.Context, sight *flowSight, held flowEnt
 		return s.later(sight, flowPollLongest)
 	}
 	next := held.loginFlow
-	reason := s.unfit(who, user)
-	if err != nil {
-		reason = s.config.Host.Name + " did not accept what it gave for your sign-in."
-	}
-	if reason != "" {
+	if reason := s.unfit(who, user); reason != "" {
 		next.State = flowEnding
 		s.noteFlowEnd(ctx, held.UserID, reason)
 	} else {
@@ -432,6 +438,23 @@ func (s *Store) revokeFlow(ctx context.Context, held flowEntry) bool {
 	return true
 }
 
+// withAppPassword makes a request with the app password of a flow, in the way that is proved for it. Until one is: as a
+// bearer token where the host may take it so, for that passes a throttle that others' wrong passwords have closed and
+// counts as no failed login; by Basic where it is rejected as one.
+func (s *Store) withAppPassword(flow loginFlow, request func(filehost.Credential) error) error {
+	credential := flow.credential()
+	if flow.Scheme != "" || !profiles[s.config.Host.Kind].bearsPassword {
+		return request(credential)
+	}
+	credential.Scheme = filehost.Bearer
+	err := request(credential)
+	if filehost.KindOf(err) != filehost.CredentialRejected {
+		return err
+	}
+	credential.Scheme = filehost.Basic
+	return request(credential)
+}
+
 // revokePassword lets the app password of a flow end itself. One that has ended already is no failure.
 func (s *Store) revokePassword(ctx context.Context, flow loginFlow) error {
 	if s.config.Revoke == nil {
@@ -439,7 +462,7 @@ func (s *Store) revokePassword(ctx context.Context, flow loginFlow) error {
 	}
 	ctx, cancel := s.withTimeout(ctx, callLimit)
 	defer cancel()
-	err := s.config.Revoke(ctx, flow.credential())
+	err := s.withAppPassword(flow, func(credential filehost.Credential) error { return s.config.Revoke(ctx, credential) })
 	switch filehost.KindOf(err) {
 	case filehost.Forbidden, filehost.CredentialRejected:
 		return nil

@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -70,7 +71,7 @@ type plainFlow struct {
 func (p plainFlow) Format(out fmt.State, verb rune) { p.loginFlow.Format(out, verb) }
 
 func (f loginFlow) credential() filehost.Credential {
-	return filehost.Credential{Scheme: filehost.Basic, Username: f.LoginName, Secret: f.AppPassword, Account: f.Account, UserID: f.UserID}
+	return filehost.Credential{Scheme: cmp.Or(f.Scheme, filehost.Basic), Username: f.LoginName, Secret: f.AppPassword, Account: f.Account, UserID: f.UserID}
 }
 
 // flowEntry is a loginFlow as it was read, with the bytes that a compare-and-set needs; nil = there is none.

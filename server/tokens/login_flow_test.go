@@ -66,6 +66,37 @@ func TestAnAppPasswordGoesAsTheHostHasProvedToTakeIt(t *testing.T) {
 	}
 }
 
+func TestPasswordsThatOthersGotWrongHoldNoLoginFlowUp(t *testing.T) {
+	w := newFlowWorld(t)
+	node := w.flowNode("one")
+	w.flow.set(func(h *flowHost) { h.closed = true })
+	w.offer(node, ann, annThere)
+	require.NoError(t, node.Accept(t.Context(), ann, false))
+	require.Empty(t, w.flow.working(), "it is revoked at once")
+	w.offer(node, ann, annThere)
+	require.NoError(t, node.Accept(t.Context(), ann, true))
+	require.NoError(t, node.Disconnect(t.Context(), ann))
+	require.Empty(t, w.flow.working())
+}
+
+func TestAnAppPasswordThatIsGoneCountsAsOneFailedLoginAtMost(t *testing.T) {
+	w := newFlowWorld(t)
+	node := w.flowNode("one")
+	password := w.offer(node, ann, annThere)
+	w.flow.set(func(h *flowHost) { delete(h.passwords, password) })
+	require.NoError(t, node.Accept(t.Context(), ann, false))
+	w.requireNothingLeft()
+	w.flow.set(func(h *flowHost) { require.Zero(t, h.rejected, "it had gone as a bearer token before") })
+
+	password = w.flow.allow(t, w.beginFlow(node, ann), "ann", annThere)
+	w.flow.set(func(h *flowHost) { delete(h.passwords, password) })
+	for range 4 {
+		w.tend(node)
+	}
+	w.requireNothingLeft()
+	w.flow.set(func(h *flowHost) { require.Equal(t, 1, h.rejected) })
+}
+
 func TestAnAccountThatIsDeclinedIsRevoked(t *testing.T) {
 	w := newFlowWorld(t)
 	node := w.flowNode("one")

@@ -38,6 +38,8 @@ type flowHost struct {
 	polls, granted                           int
 	basic, bearer                            int // look-ups of the files by each scheme
 	noBearer                                 bool
+	closed                                   bool // to passwords: too many of Mattermost's address were wrong
+	rejected                                 int  // by Basic, which are those that count
 	ended                                    []string
 	requests                                 []string
 }
@@ -136,11 +138,21 @@ func (h *flowHost) allow(t *testing.T, loginURL, loginName string, user filehost
 	return ""
 }
 
-// check tells whose a credential is. As Nextcloud, it wants the login name beside the password, not the user's id.
+// check tells whose a credential is. As Nextcloud, it wants the login name beside the password, not the user's id, and
+// lets only who comes by Basic wait for what others have got wrong.
 func (h *flowHost) check(credential filehost.Credential) (filehost.HostUser, error) {
 	user, ok := h.passwords[credential.Secret.Reveal()]
-	if !ok || credential.Scheme == filehost.Basic && credential.Username != h.logins[credential.Secret.Reveal()] {
-		return filehost.HostUser{}, filehost.E(filehost.CredentialRejected, "no", nil)
+	no := filehost.E(filehost.CredentialRejected, "no", nil)
+	switch {
+	case credential.Scheme == filehost.Bearer:
+		if !ok || h.noBearer {
+			return filehost.HostUser{}, no
+		}
+	case h.closed:
+		return filehost.HostUser{}, filehost.E(filehost.RateLimited, "later", nil)
+	case !ok || credential.Username != h.logins[credential.Secret.Reveal()]:
+		h.rejected++
+		return filehost.HostUser{}, no
 	}
 	return user, nil
 }
@@ -163,9 +175,6 @@ func (h *flowHost) probe(_ context.Context, credential filehost.Credential) erro
 		h.bearer++
 	} else {
 		h.basic++
-	}
-	if h.noBearer && credential.Scheme == filehost.Bearer {
-		return filehost.E(filehost.CredentialRejected, "no", nil)
 	}
 	user, err := h.check(credential)
 	if err == nil && credential.Account != user.ID {
