@@ -35,7 +35,7 @@ func (s *Store) admit(ctx context.Context, userID string, found entry) error {
 		return s.connectionLost(userID, found) // what he had of his own has ended: he can have it again
 	}
 	s.auditAutomatic(ctx, filehost.AuditEvent{Outcome: filehost.AuditFail, ActingUserID: userID, Code: codeNotChosen})
-	return s.refusedError(record{Reason: why.reason})
+	return s.refusedError(why.reason)
 }
 
 // The codes by which the audit log tells why somebody was not connected automatically.

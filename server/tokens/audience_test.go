@@ -54,7 +54,7 @@ func TestOnlyWhomTheAdminHasChosenHasAccessWithoutSigningIn(t *testing.T) {
 			_, err := node.For(t.Context(), ann)
 			requireKind(t, filehost.NotConnected, err)
 			assert.ErrorContains(t, err, "your admin has chosen")
-			assert.ErrorContains(t, err, "account of your own", "what comes next")
+			assert.ErrorContains(t, err, "instead.", "what comes next")
 			require.Error(t, node.ConnectAutomatically(t.Context(), ann))
 			connection, err := node.Connection(t.Context(), ann)
 			require.NoError(t, err)

@@ -400,6 +400,28 @@ func TestEditedSettingsNeverGetAnOldCredential(t *testing.T) {
 	}
 }
 
+// TestATokenThatNoActOfAUserMadeIsForTheServerAndClientItWasMadeFor shows the same for the automatic methods.
+func TestATokenThatNoActOfAUserMadeIsForTheServerAndClientItWasMadeFor(t *testing.T) {
+	for name, edit := range map[string]func(*Config){
+		"another client":         func(c *Config) { c.OAuth.ClientID = "another" },
+		"another sign-in server": func(c *Config) { c.OAuth.TokenURL = "https://login.example.com/token" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, method := newWorld(t), &issuer{}
+			_, err := automatically(w.node(impatient), method).For(t.Context(), ann)
+			require.NoError(t, err)
+			after := automatically(w.node(impatient, edit), method)
+			found, err := after.load(t.Context(), ann)
+			require.NoError(t, err)
+			require.Equal(t, foreign, found.State)
+			require.True(t, found.AccessToken.IsEmpty())
+			_, err = after.For(t.Context(), ann)
+			require.NoError(t, err)
+			require.EqualValues(t, 2, method.asked.Load(), "a token of its own")
+		})
+	}
+}
+
 func TestTheConnectionTellsSinceWhenAndLastUseByTheHour(t *testing.T) {
 	w := newWorld(t)
 	node := w.node()

@@ -109,7 +109,7 @@ func TestARefusalIsRememberedForAWhile(t *testing.T) {
 		_, err := node.For(t.Context(), ann)
 		assert.Equal(t, filehost.NotConnected, filehost.KindOf(err))
 		assert.ErrorContains(t, err, "You have no account there.")
-		assert.ErrorContains(t, err, "account of your own", "what comes next")
+		assert.ErrorContains(t, err, "instead.", "what comes next")
 	}
 	assert.EqualValues(t, 1, method.asked.Load())
 	connection, err := node.Connection(t.Context(), ann)
@@ -153,7 +153,7 @@ func TestWhoHasDisconnectedIsNotConnectedByItself(t *testing.T) {
 	w.clock.Advance(24 * time.Hour)
 	_, err = node.For(t.Context(), ann)
 	assert.Equal(t, filehost.NotConnected, filehost.KindOf(err))
-	assert.ErrorContains(t, err, "disconnected")
+	assert.ErrorContains(t, err, "was ended")
 	assert.EqualValues(t, 1, method.asked.Load())
 	connection, err := node.Connection(t.Context(), ann)
 	require.NoError(t, err)
@@ -312,4 +312,38 @@ func TestWhatAnAutomaticMethodMadeUnderOtherSettingsIsNotKeptForEver(t *testing.
 	require.Error(t, err)
 	w.clock.Advance(automaticKept)
 	assert.NotContains(t, w.kv.Keys(), other.key("conn_", ann))
+}
+
+func TestNothingIsRevokedOfWhoWasRefused(t *testing.T) {
+	for name, act := range map[string]func(*world, *Store){
+		"a disconnect":   func(w *world, node *Store) { require.NoError(w.t, node.Disconnect(w.t.Context(), ann)) },
+		"a new sign-in":  func(w *world, node *Store) { w.connect(node, ann) },
+		"another method": func(w *world, node *Store) { require.Error(w.t, node.ConnectAutomatically(w.t.Context(), ann)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, method := newWorld(t), &issuer{err: &refusal{reason: "No."}}
+			node := automatically(w.node(impatient), method)
+			_, err := node.For(t.Context(), ann)
+			require.Error(t, err)
+			act(w, node)
+			node.config.Pending.running.Wait()
+			w.ending.Lock()
+			defer w.ending.Unlock()
+			assert.Empty(t, w.ended, "there is no credential that the host could be called with")
+		})
+	}
+}
+
+// TestATokenOfAnotherServerIsNotShownToTheHostToBeRevoked shows it where that server revokes nothing, as Dex.
+func TestATokenOfAnotherServerIsNotShownToTheHostToBeRevoked(t *testing.T) {
+	w, method := newWorld(t), &issuer{}
+	node := automatically(w.node(impatient, func(c *Config) {
+		c.OAuth.TokenURL, c.OAuth.AuthorizeURL = "https://login.example.com/token", "https://login.example.com/authorize"
+	}), method)
+	_, err := node.For(t.Context(), ann)
+	require.NoError(t, err)
+	require.NoError(t, node.Disconnect(t.Context(), ann))
+	w.ending.Lock()
+	defer w.ending.Unlock()
+	assert.Empty(t, w.ended)
 }

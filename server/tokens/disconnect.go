@@ -101,9 +101,9 @@ func (s *Store) revokeEnded(ctx context.Context, ended ...record) {
 			// What was made under other settings is never sent to where the present ones lead: that may be somebody else's.
 			s.config.Log.Warn("A sign-in made under other settings is forgotten without being revoked.", "host", s.config.Host.ID)
 			continue
-		case r.Grant == "", r.State == refused:
-			continue // there was none
-		case needsSignInServer(filehost.Method(r.Grant)), r.Grant == codeGrant:
+		case !r.gaveAccess():
+			continue
+		case r.ofSignInServer():
 			at, err = s.endpoints(ctx)
 		}
 		if err != nil {
@@ -118,8 +118,8 @@ func (s *Store) revokeEnded(ctx context.Context, ended ...record) {
 func (s *Store) revokeReplaced(fresh record, replaced ...record) {
 	var ended []record
 	for _, r := range replaced {
-		if r.Grant == "" || r.State == refused || !r.Password.IsEmpty() && r.Password.Equal(fresh.Password) {
-			continue // there was none, or the user has entered the same password again
+		if !r.gaveAccess() || !r.Password.IsEmpty() && r.Password.Equal(fresh.Password) {
+			continue // or the user has entered the same password again
 		}
 		if r.Grant == codeGrant && fresh.Grant == codeGrant && r.Account == fresh.Account && !s.provider.profile.apart {
 			// Servers that keep one session for a browser, as Keycloak does, would end the new grant with the old one's
@@ -153,7 +153,7 @@ func (s *Store) revokeAtHost(ctx context.Context, at endpoints, r record) {
 	if s.config.Revoke == nil || r.State == dead || r.State == refreshing { // who holds the lease revokes what he gets
 		return
 	}
-	if r.Grant == codeGrant && s.provider.server != s.config.Host.Origin() {
+	if r.ofSignInServer() && s.provider.server != s.config.Host.Origin() {
 		return
 	}
 	if !r.usable(s.config.Clock.Now()) && !r.RefreshToken.IsEmpty() {

@@ -30,24 +30,37 @@ func (s *Store) notConnected(found entry) error {
 	case found.State == outdated:
 		return filehost.E(filehost.NotConnected, name+" is now connected in another way. Connect again.", nil)
 	case found.State == refused:
-		return s.refusedError(found.record)
+		return s.refusedError(found.Reason)
 	case found.State == declined:
-		return filehost.E(filehost.NotConnected, "You have disconnected from "+name+". Connect again to use it.", nil)
+		return filehost.E(filehost.NotConnected, "Your connection to "+name+" was ended. Connect again to use it.", nil)
 	case found.State == absent, found.State == disconnecting:
-		return filehost.E(filehost.NotConnected, "You are not connected to "+name+".", nil)
+		return filehost.E(filehost.NotConnected, "You are not connected to "+name+" yet. Connect first.", nil)
 	}
 	return filehost.E(filehost.NotConnected, name+" no longer accepts your sign-in. Connect again.", nil)
 }
 
+// methodNames are the methods as a user knows them, to complete the sentence "... by ...".
+var methodNames = map[filehost.Method]string{
+	filehost.MethodTokenExchange:  "the company's sign-in (token exchange)",
+	filehost.MethodJWTBearer:      "the company's sign-in (JWT bearer)",
+	filehost.MethodAppToken:       "an app token",
+	filehost.MethodServiceAccount: "the account that everybody uses",
+}
+
+// nextSteps are what a user can do where the method before has refused him.
+var nextSteps = map[filehost.Method]string{
+	filehost.MethodOAuth:     "Connect by signing in on its own page instead.",
+	filehost.MethodLoginFlow: "Connect by its login flow instead.",
+	filehost.MethodPassword:  "Connect with a user name and an app password instead.",
+}
+
 // refusedError says which method has refused a user, why, and what comes next.
-func (s *Store) refusedError(found record) error {
-	message := s.config.Host.Name + " can't be connected by itself: " + found.Reason
+func (s *Store) refusedError(reason string) error {
+	next := "Ask your admin."
 	if len(s.config.Methods) > 1 {
-		message += " Connect with an account of your own."
-	} else {
-		message += " Ask your admin."
+		next = nextSteps[s.config.Methods[1]]
 	}
-	return filehost.E(filehost.NotConnected, message, nil)
+	return filehost.E(filehost.NotConnected, s.config.Host.Name+" gave you no access by "+methodNames[s.config.Methods[0]]+". "+reason+" "+next, nil)
 }
 
 func (s *Store) signInServerDown(cause error) error {

@@ -180,6 +180,14 @@ func (s *Store) renewable(r record) bool {
 	return r.Grant == codeGrant && !r.RefreshToken.IsEmpty() || s.isAutomatic(r)
 }
 
+// gaveAccess tells whether there is something in a record that could be revoked.
+func (r record) gaveAccess() bool { return r.Grant != "" && r.State != refused }
+
+// ofSignInServer tells whether a record's credential was made by the sign-in server.
+func (r record) ofSignInServer() bool {
+	return r.Grant == codeGrant || needsSignInServer(filehost.Method(r.Grant))
+}
+
 // empty tells whether a lease is one under which a first credential is made.
 func (r record) empty() bool { return r.AccessToken.IsEmpty() && r.RefreshToken.IsEmpty() }
 
@@ -279,7 +287,7 @@ func (s *Store) made(r record) bool {
 	switch {
 	case r.Origin != s.config.Host.Origin():
 		return false
-	case r.Grant == codeGrant, needsSignInServer(filehost.Method(r.Grant)):
+	case r.ofSignInServer():
 		return s.provider != nil && r.ClientID == s.config.OAuth.ClientID && r.Server == s.provider.binding
 	}
 	return true

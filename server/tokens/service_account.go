@@ -80,7 +80,7 @@ func (a *serviceAccount) use(ctx context.Context) (record, error) {
 	case err != nil:
 		return record{}, err
 	case known.dead:
-		return record{}, a.refusedError(a.refusal())
+		return record{}, a.refusedError(a.refusal().Reason)
 	case !known.accepted:
 		return record{}, known.err
 	}
@@ -101,7 +101,7 @@ func (a *serviceAccount) rejected(ctx context.Context) error {
 	case err != nil:
 		return err
 	case known.dead:
-		return a.refusedError(a.refusal())
+		return a.refusedError(a.refusal().Reason)
 	case known.err != nil:
 		return known.err
 	}

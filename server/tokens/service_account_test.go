@@ -114,7 +114,7 @@ func TestARejectedServiceAccountIsNotSentAgain(t *testing.T) {
 			_, err := node.For(t.Context(), ann)
 			requireKind(t, filehost.NotConnected, err)
 			assert.ErrorContains(t, err, "no longer accepts the account that everybody uses")
-			assert.ErrorContains(t, err, "account of your own", "what comes next")
+			assert.ErrorContains(t, err, "instead.", "what comes next")
 			requireKind(t, filehost.NotConfigured, node.CheckServiceAccount(t.Context()))
 		}
 	}
@@ -241,7 +241,7 @@ func TestWhoDisconnectsFromTheServiceAccountStaysOut(t *testing.T) {
 	require.NoError(t, node.Disconnect(t.Context(), ann))
 	_, err := node.For(t.Context(), ann)
 	requireKind(t, filehost.NotConnected, err)
-	assert.ErrorContains(t, err, "You have disconnected")
+	assert.ErrorContains(t, err, "was ended")
 	connection, err := node.Connection(t.Context(), ann)
 	require.NoError(t, err)
 	assert.True(t, connection.Declined)

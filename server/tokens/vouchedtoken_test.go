@@ -111,7 +111,7 @@ func TestWhomTheSignInServerRefusesIsToldAndNotAskedForAgainAtOnce(t *testing.T)
 				_, err := node.For(t.Context(), ann)
 				requireKind(t, filehost.NotConnected, err)
 				require.ErrorContains(t, err, "not linked with Mattermost")
-				require.ErrorContains(t, err, "Connect with an account of your own", "what comes next")
+				require.ErrorContains(t, err, "instead.", "what comes next")
 			}
 			assert.Len(t, server.forms(), 1)
 			connection, err := node.Connection(t.Context(), ann)

@@ -241,7 +241,7 @@ export const messages = defineMessages({
     },
     refused: {
         id: 'filehost-attach.refused',
-        defaultMessage: '{host} could not be connected by itself ({method}). {reason}',
+        defaultMessage: '{host} could not be connected without signing in ({method}). {reason}',
         description: 'method: the name of a way to connect; reason: a sentence of the server',
     },
     since: {

@@ -49,7 +49,7 @@ describe.each<{theme: Theme}>([{theme: 'light'}, {theme: 'dark'}])('access witho
             const web = await WebClient.open(browser, site, await site.createPerson(), {theme});
             client = web;
             await web.openDialog();
-            await web.dialog.getByRole('alert').getByText('Embedded Files could not be connected by itself (Shared account).').waitFor();
+            await web.dialog.getByRole('alert').getByText('Embedded Files could not be connected without signing in (Shared account).').waitFor();
             await web.inspect(`automatic-refused-${theme}`);
             await web.dialog.getByLabel('User name').fill(site.hostAccount.username);
             await web.dialog.getByLabel('App password').fill(site.hostAccount.password);

@@ -408,7 +408,7 @@ describe('a host that is connected without an act of the user', () => {
         const server = open({methods: ['token_exchange', 'oauth'], automatic: true}, (prepared) => {
             prepared.refuses = 'You have no account there.';
         });
-        expect(await screen.findByRole('alert')).toHaveTextContent('Company Cloud could not be connected by itself (Single sign-on). You have no account there.');
+        expect(await screen.findByRole('alert')).toHaveTextContent('Company Cloud could not be connected without signing in (Single sign-on). You have no account there.');
         expect(screen.getByText(/You sign in on a page of Company Cloud/)).toBeInTheDocument();
 
         server.refuses = undefined;

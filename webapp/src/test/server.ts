@@ -164,7 +164,7 @@ export class Server {
         default:
             if (this.refuses !== undefined) {
                 this.refuse(method, this.refuses);
-                return refusal(424, 'not_connected', `Company Cloud can't be connected by itself: ${this.refuses}`);
+                return refusal(424, 'not_connected', `Company Cloud gave you no access by an app token. ${this.refuses} Ask your admin.`);
             }
             this.finishSignIn();
             return Response.json(this.connection);
