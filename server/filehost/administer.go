@@ -101,12 +101,12 @@ func (s *Service) nameUsers(ctx context.Context, connections []Kept) error {
 }
 
 // RevokeConnection ends a user's access as he himself could, by the word of a system admin. It fails with NotFound when
-// there is none.
+// there is none; a sign-in that is still under way has ended then, too.
 func (s *Service) RevokeConnection(ctx context.Context, adminID, userID string) error {
 	if err := s.admin(ctx, adminID); err != nil {
 		return err
 	}
-	keeps, err := s.Connections.Keeps(ctx, userID)
+	keeps, err := s.endSignIns(ctx, userID)
 	switch {
 	case err != nil:
 		return err
@@ -116,13 +116,22 @@ func (s *Service) RevokeConnection(ctx context.Context, adminID, userID string) 
 	return s.end(ctx, adminID, userID)
 }
 
-// UserDeactivated ends the access of a user whom an admin has just deactivated. It does nothing for who has none.
+// UserDeactivated ends the access of a user whom an admin has just deactivated, and what sign-ins he has under way. Of who
+// has none nothing is changed or written down.
 func (s *Service) UserDeactivated(ctx context.Context, userID string) error {
-	keeps, err := s.Connections.Keeps(ctx, userID)
+	keeps, err := s.endSignIns(ctx, userID)
 	if err != nil || !keeps {
 		return err
 	}
 	return s.end(ctx, "", userID)
+}
+
+// endSignIns ends what sign-ins a user has under way, and then tells whether he has access: none of them gives it any more.
+func (s *Service) endSignIns(ctx context.Context, userID string) (keeps bool, err error) {
+	if err := s.Connections.EndSignIns(ctx, userID); err != nil {
+		return false, err
+	}
+	return s.Connections.Keeps(ctx, userID)
 }
 
 // ReplaceSigningKeys puts new keys in the place of those that the plugin signs with, by the word of a system admin who

@@ -147,3 +147,25 @@ func TestTheAccessOfADeactivatedUserEnds(t *testing.T) {
 	assert.Empty(t, event.ActingUserID)
 	assert.Equal(t, alice, event.TargetUserID)
 }
+
+func TestASignInUnderWayEndsWithTheAccountOrByAnAdminsWord(t *testing.T) {
+	for name, end := range map[string]func(*world) error{
+		"deactivated": func(w *world) error { return w.UserDeactivated(t.Context(), bob) },
+		"by an admin": func(w *world) error {
+			err := w.RevokeConnection(t.Context(), admin, bob)
+			assert.Equal(t, filehost.NotFound, kindOf(err), "there is no connection")
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			w.tokens.Offer(bob, filehost.Pending{Account: "bob"})
+			require.NoError(t, end(w))
+			connection, err := w.Connection(t.Context(), bob)
+			require.NoError(t, err)
+			assert.Nil(t, connection.Pending)
+			assert.Empty(t, w.audit.Events(), "nothing gave him access")
+			assert.Empty(t, w.mattermost.Changed())
+		})
+	}
+}

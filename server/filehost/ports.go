@@ -122,6 +122,8 @@ type Connections interface {
 	ConnectWithPassword(ctx context.Context, userID, username string, password Secret) error
 	// Disconnect revokes what can be revoked and forgets the connection. It succeeds when there is none.
 	Disconnect(ctx context.Context, userID string) error
+	// EndSignIns ends what sign-ins a user has begun and not finished, and leaves a connection as it is.
+	EndSignIns(ctx context.Context, userID string) error
 }
 
 // Issuer is the plugin as one who vouches for Mattermost's users to a sign-in server.

@@ -98,11 +98,14 @@ type assertionClaims struct {
 	EmailVerified     bool   `json:"email_verified,omitempty"`
 }
 
-// addProfile adds what the single sign-on vouches for. Who has no such name is named like the subject, since Dex asks for
-// a name.
+// addProfile adds what the single sign-on vouches for: a verified address, and the user name only where the admin lets
+// users be named by it, as whoever moves a password account to a single sign-on brings the name that he has chosen. Else
+// the user is named like the subject, since Dex asks for a name.
 func (c *assertionClaims) addProfile(subject Subject, who filehost.Identity) {
-	c.PreferredUsername, c.Email = subject.username(who), subject.email(who)
-	c.Name = cmp.Or(c.PreferredUsername, c.Subject)
+	if subject.Claim == SubjectUsername {
+		c.PreferredUsername = subject.username(who)
+	}
+	c.Name, c.Email = c.Subject, subject.email(who)
 	c.EmailVerified = c.Email != ""
 }
 

@@ -87,24 +87,28 @@ func TestAnAssertionSaysNoMoreThanTheGrantNeeds(t *testing.T) {
 	assert.Equal(t, "[redacted]", token.String())
 }
 
-func TestTheProfileHoldsOnlyWhatTheSingleSignOnVouchesFor(t *testing.T) {
+func TestTheProfileHoldsOnlyWhatTheUserCannotHaveChosen(t *testing.T) {
 	w := newWorld(t)
 	node, _ := w.vouching(filehost.MethodTokenExchange)
 	type profile struct{ Name, PreferredUsername, Email, EmailVerified any }
 	for name, c := range map[string]struct {
+		claim   SubjectClaim
 		service string
 		edit    func(*filehost.Identity)
 		want    profile
 	}{
-		"a directory account":              {"saml", func(*filehost.Identity) {}, profile{"name-of-" + ann, "name-of-" + ann, ann + "@example.com", true}},
-		"an unverified address":            {"saml", func(i *filehost.Identity) { i.EmailVerified = false }, profile{"name-of-" + ann, "name-of-" + ann, nil, nil}},
-		"a name Mattermost may have made":  {"gitlab", func(i *filehost.Identity) { i.AuthService = "gitlab" }, profile{ann, nil, ann + "@example.com", true}},
-		"a password account":               {"saml", func(i *filehost.Identity) { i.AuthService, i.AuthData = "", "" }, profile{ann, nil, nil, nil}},
-		"an account of another service":    {"ldap", func(*filehost.Identity) {}, profile{ann, nil, nil, nil}},
-		"no service that would be trusted": {"", func(*filehost.Identity) {}, profile{ann, nil, nil, nil}},
+		"a directory account":              {SubjectUsername, "saml", func(*filehost.Identity) {}, profile{"name-of-" + ann, "name-of-" + ann, ann + "@example.com", true}},
+		"an unverified address":            {SubjectUsername, "saml", func(i *filehost.Identity) { i.EmailVerified = false }, profile{"name-of-" + ann, "name-of-" + ann, nil, nil}},
+		"named by the id there":            {SubjectAuthData, "saml", func(*filehost.Identity) {}, profile{"data-of-" + ann, nil, ann + "@example.com", true}},
+		"named by the address":             {SubjectEmail, "saml", func(*filehost.Identity) {}, profile{ann + "@example.com", nil, ann + "@example.com", true}},
+		"named by Mattermost's id":         {SubjectUserID, "saml", func(*filehost.Identity) {}, profile{ann, nil, ann + "@example.com", true}},
+		"a name Mattermost may have made":  {SubjectUserID, "gitlab", func(i *filehost.Identity) { i.AuthService = "gitlab" }, profile{ann, nil, ann + "@example.com", true}},
+		"a password account":               {SubjectUserID, "saml", func(i *filehost.Identity) { i.AuthService, i.AuthData = "", "" }, profile{ann, nil, nil, nil}},
+		"an account of another service":    {SubjectUserID, "ldap", func(*filehost.Identity) {}, profile{ann, nil, nil, nil}},
+		"no service that would be trusted": {SubjectUserID, "", func(*filehost.Identity) {}, profile{ann, nil, nil, nil}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			node.config.Subject.Service = c.service
+			node.config.Subject.Claim, node.config.Subject.Service = c.claim, c.service
 			who := identity(ann)
 			c.edit(&who)
 			token, err := node.assert(t.Context(), who, endpoints{Token: "https://login.example.com/token"}, true)

@@ -2,6 +2,7 @@ package tokens
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -80,6 +81,11 @@ func (s *Store) claim(ctx context.Context, begun signIn) error {
 		return filehost.Invalid("state", "This sign-in was ended by later ones, or because you have disconnected. Begin again in Mattermost.")
 	}
 	return err
+}
+
+// EndSignIns implements filehost.Connections.
+func (s *Store) EndSignIns(ctx context.Context, userID string) error {
+	return errors.Join(s.dropSignIns(ctx, userID), s.dropFlows(ctx, userID, ""))
 }
 
 // dropSignIns ends all sign-ins that a user has begun, also one that waits for its confirmation.

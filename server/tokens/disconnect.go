@@ -21,7 +21,7 @@ const (
 // is revoked; then the tombstone goes.
 func (s *Store) Disconnect(ctx context.Context, userID string) error {
 	ctx = context.WithoutCancel(ctx) // who leaves now still wants to be disconnected
-	if err := errors.Join(s.dropSignIns(ctx, userID), s.dropFlows(ctx, userID, "")); err != nil {
+	if err := s.EndSignIns(ctx, userID); err != nil {
 		return err
 	}
 	var ended, tombstone entry

@@ -65,6 +65,9 @@ func (s *Store) BeginLoginFlow(ctx context.Context, userID string) (filehost.Beg
 	if _, won, err := s.putFlow(ctx, flowEntry{}, flow); err != nil || !won {
 		return filehost.Begun{}, storeFailed(err)
 	}
+	if err := s.noteLatest(ctx, userID); err != nil {
+		return filehost.Begun{}, err
+	}
 	if err := s.listFlow(ctx, flow); err != nil {
 		return filehost.Begun{}, err
 	}
@@ -253,10 +256,10 @@ func (s *Store) flowStory(ctx context.Context, userID string, connection *fileho
 
 const unverifiedEmail = "Your email address in Mattermost is not verified, so nobody can tell whose account you would connect. Verify it in your profile, or ask your admin."
 
-// vouchedEmail tells whether a user's email address is his: Mattermost has verified it, or his single sign-on has.
-func vouchedEmail(who filehost.Identity) bool {
-	return who.Email != "" && (who.EmailVerified || who.AuthService != "")
-}
+// vouchedEmail tells whether a user's email address is his: Mattermost has verified it, or has taken it as verified from
+// the single sign-on that made the account. That he signs in there now says nothing of it: whoever moves a password account
+// to a single sign-on may bring the address that he has entered.
+func vouchedEmail(who filehost.Identity) bool { return who.Email != "" && who.EmailVerified }
 
 // unfit says why an account of the host is not connected to a user; "" = it may be. A sign-in link can be sent to somebody
 // else, who then signs in with his account for the sender: the email address must be the same on both sides.

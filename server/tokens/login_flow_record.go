@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
@@ -219,18 +220,70 @@ func (i *flowIndex) drop(userID, but string) bool {
 }
 
 // dropFlows ends what flows a user has under way, but one. Their app passwords are revoked by whoever looks after them.
+// Of who has none the list of all stays as it is: else one user's calls could keep it from everybody else.
 func (s *Store) dropFlows(ctx context.Context, userID, but string) error {
 	if s.flowPath() == "" {
 		return nil
 	}
+	latest := false
+	if s.loginFlowOffered() {
+		var err error
+		if latest, err = s.takeLatest(ctx, userID); err != nil {
+			return err
+		}
+	}
+	changed := false
 	err := s.changeFlows(ctx, func(index *flowIndex) bool {
-		// Where there may be one, also without any in sight: only a compare-and-set knows that the list is the latest.
-		return index.drop(userID, but) || s.loginFlowOffered()
+		// Also without any in sight: only a compare-and-set knows that the list is the latest.
+		changed = index.drop(userID, but) || latest
+		return changed
 	})
-	if err == nil {
+	if err == nil && changed {
 		s.flows.wakeUp()
 	}
 	return err
+}
+
+// What is noted of a user's latest flow, with a text that is new each time: a compare-and-set must change something.
+const (
+	latestBegun = "begun "
+	latestTaken = "taken "
+)
+
+// noteLatest notes that a user begins a flow now. The note lasts until every replica shows the flow in the list of all.
+func (s *Store) noteLatest(ctx context.Context, userID string) error {
+	_, err := s.exchangeLatest(ctx, userID, latestBegun+rand.Text())
+	return err
+}
+
+// takeLatest takes the note of a user's latest flow away and tells whether there was one: then he has a flow that a replica
+// may not show yet.
+func (s *Store) takeLatest(ctx context.Context, userID string) (begun bool, err error) {
+	taken := latestTaken + rand.Text()
+	old, err := s.exchangeLatest(ctx, userID, taken)
+	if err != nil {
+		return false, err
+	}
+	_, _ = s.config.KV.CompareAndDelete(ctx, s.key("latest_", userID), []byte(taken)) // else it expires
+	return strings.HasPrefix(old, latestBegun), nil
+}
+
+// exchangeLatest puts a note in the place of what is noted of a user's latest flow, and returns what was; "" = nothing.
+func (s *Store) exchangeLatest(ctx context.Context, userID, note string) (before string, err error) {
+	key := s.key("latest_", userID)
+	err = s.contest(ctx, func() (bool, error) {
+		old, err := s.config.KV.Get(ctx, key)
+		if err != nil {
+			return false, storeFailed(err)
+		}
+		won, err := s.config.KV.CompareAndSet(ctx, key, old, []byte(note), flowListLag)
+		if err != nil {
+			return false, storeFailed(err)
+		}
+		before = string(old)
+		return won, nil
+	})
+	return before, err
 }
 
 // unlistFlow takes a flow from the list, and tells whether it might still have connected its user.

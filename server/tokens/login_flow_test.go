@@ -139,7 +139,8 @@ func TestTheAccountsEmailMustBeItsUsers(t *testing.T) {
 		"none":                            {verified("ann@example.com"), "", false, "no email address"},
 		"none on both sides":              {func(who *filehost.Identity) { who.AuthService, who.Email = "saml", "" }, "", false, "not verified"},
 		"any, which the admin allows":     {verified("ann@example.com"), "victim@example.com", true, ""},
-		"of single sign-on":               {func(who *filehost.Identity) { who.EmailVerified, who.AuthService = false, "saml" }, "ann@example.com", false, ""},
+		"of single sign-on":               {func(who *filehost.Identity) { who.AuthService = "saml" }, "ann@example.com", false, ""},
+		"brought to a single sign-on":     {func(who *filehost.Identity) { who.EmailVerified, who.AuthService = false, "ldap" }, "ann@example.com", false, "not verified"},
 		"not verified any more":           {func(who *filehost.Identity) { who.EmailVerified = false }, "ann@example.com", false, "not verified"},
 		"of a user who is deactivated":    {func(who *filehost.Identity) { who.Active = false }, "ann@example.com", true, "deactivated"},
 		"of a bot":                        {func(who *filehost.Identity) { who.Bot = true }, "ann@example.com", true, "Bots"},
@@ -291,6 +292,54 @@ func TestDisconnectEndsLoginFlows(t *testing.T) {
 			require.Empty(t, w.kv.Keys())
 		})
 	}
+}
+
+func TestDisconnectEndsALoginFlowThatAReplicaDoesNotShowYet(t *testing.T) {
+	w := newFlowWorld(t)
+	replica := w.kv.Replica(3)
+	stale := w.flowNode("two", impatient, func(c *Config) { c.KV = replica })
+	require.Nil(t, w.connection(stale, ann).Pending) // the replica has seen that there is nothing
+	login := w.beginFlow(w.flowNode("one"), ann)
+	require.NoError(t, stale.Disconnect(t.Context(), ann))
+	w.flow.allow(t, login, "ann", annThere)
+	for range 3 {
+		w.tend(w.flowNode("one"))
+	}
+	require.Empty(t, w.flow.working())
+	w.requireNothingLeft()
+}
+
+func TestWhoHasNoLoginFlowDoesNotTouchTheListOfAll(t *testing.T) {
+	w := newFlowWorld(t)
+	node := w.flowNode("one", impatient)
+	login := w.beginFlow(node, ann)
+	w.beginFlow(node, bob)
+	require.NoError(t, node.Disconnect(t.Context(), bob))
+	w.kv.Fail(func(op filehosttest.Op, key string) error {
+		if op == filehosttest.CompareAndSet && key == node.key("flows_", "") {
+			t.Error("the list of all was written")
+		}
+		return nil
+	})
+	for _, err := range outcomes(20, func(int) error { return node.Disconnect(t.Context(), bob) }) {
+		require.NoError(t, err)
+	}
+	w.kv.Fail(nil)
+
+	w.flow.allow(t, login, "ann", annThere)
+	w.tend(node)
+	w.tend(node)
+	require.NoError(t, node.Accept(t.Context(), ann, true))
+}
+
+func TestASignInUnderWayEndsForWhoIsNotConnected(t *testing.T) {
+	w := newFlowWorld(t)
+	node := w.flowNode("one", impatient)
+	w.offer(node, ann, annThere)
+	require.NoError(t, node.EndSignIns(t.Context(), ann))
+	requireKind(t, filehost.NotFound, node.Accept(t.Context(), ann, true))
+	w.tend(node)
+	require.Empty(t, w.flow.working())
 }
 
 func TestAnotherConnectionEndsALoginFlow(t *testing.T) {

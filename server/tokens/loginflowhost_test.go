@@ -242,7 +242,7 @@ func newFlowWorld(t *testing.T) *flowWorld {
 	w.host.BaseURL = base
 	w.people = map[string]filehost.Identity{
 		ann: {UserID: ann, Email: "ann@example.com", EmailVerified: true, Active: true},
-		bob: {UserID: bob, Email: "bob@example.com", AuthService: "saml", Active: true},
+		bob: {UserID: bob, Email: "bob@example.com", EmailVerified: true, AuthService: "saml", Active: true},
 	}
 	return w
 }

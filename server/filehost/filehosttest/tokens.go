@@ -135,6 +135,14 @@ func (t *Tokens) Keeps(_ context.Context, userID string) (bool, error) {
 	return t.connections[userID] > 0, nil
 }
 
+// EndSignIns implements filehost.Connections.
+func (t *Tokens) EndSignIns(_ context.Context, userID string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.pending, userID)
+	return nil
+}
+
 // Authorize implements filehost.Connections.
 func (t *Tokens) Authorize(_ context.Context, userID string) (string, error) {
 	t.mu.Lock()
