@@ -220,7 +220,11 @@ func (p *Plugin) wire(ctx context.Context, c config.Config, kv filehost.KV, ciph
 	if err != nil {
 		return nil, nil, errors.Wrap(err, "remote")
 	}
-	server := mattermost.New(mattermost.Config{API: p.server.Load(), AllowUnscanned: c.AllowUnscanned, Clock: p.clock, Actions: api.ActionsPath})
+	teams, err := mattermost.NamedTeams(ctx, p.server.Load(), kv, p.clock, c.Automatic.For.Teams)
+	if err != nil {
+		return nil, nil, &storeError{err}
+	}
+	server := mattermost.New(mattermost.Config{API: p.server.Load(), AllowUnscanned: c.AllowUnscanned, Clock: p.clock, Actions: api.ActionsPath, Teams: teams})
 	reminders := filehost.NewReminders(filehost.RemindersConfig{Host: c.Host, Users: server.User, Bot: p.bot, KV: kv, Clock: p.clock, Log: p.log})
 	w := wiring{p, c, kv, cipher, host, server, mattermost.NewAudit(p.server.Load()), reminders, recheck}
 	store, err := w.newStore(signInClient)
@@ -278,6 +282,7 @@ func (w wiring) newService(store *tokens.Store) *filehost.Service {
 		Mattermost:  w.server,
 		Members:     w.server,
 		Audience:    w.config.Automatic.For,
+		ByUsername:  w.config.Automatic.Subject.Claim == config.SubjectUsername,
 		Audit:       w.audit,
 		Reminders:   w.reminders,
 		Sealer:      w.cipher,

@@ -55,9 +55,12 @@ func (a Audience) IsEmpty() bool { return !a.Everyone && len(a.Teams)+len(a.Grou
 // Members tells who is in an audience.
 type Members interface {
 	// IsIn tells whether a user is in the audience now. A team or group that is not there, is archived or can't be looked
-	// up has no members; of an error nobody may conclude that the user is in it.
+	// up has no members, nor has a team that is another one than when the settings named it; of an error nobody may conclude that the user is in it.
 	IsIn(ctx context.Context, userID string, audience Audience) (bool, error)
 	// CheckAudience fails when a team or group of the audience can have no members, or has other ones than an admin
 	// would think, with a remedy.
 	CheckAudience(ctx context.Context, audience Audience) error
+	// CheckNames fails with Degraded when a user can have chosen the user name that a single sign-on seems to vouch for,
+	// with a remedy.
+	CheckNames(ctx context.Context) error
 }

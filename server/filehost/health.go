@@ -95,7 +95,16 @@ func (s *Service) checkAutomaticAccess(ctx context.Context) error {
 	if err := s.Audit.CheckAudit(ctx); err != nil {
 		return err
 	}
-	return s.Members.CheckAudience(ctx, s.Audience)
+	err := s.Members.CheckAudience(ctx, s.Audience)
+	var audience, names *Degraded
+	if !s.ByUsername || err != nil && !errors.As(err, &audience) {
+		return err
+	}
+	named := s.Members.CheckNames(ctx)
+	if audience == nil || !errors.As(named, &names) {
+		return cmp.Or(err, named)
+	}
+	return &Degraded{Remedy: audience.Remedy + " " + names.Remedy, Err: errors.Join(audience.Err, names.Err)}
 }
 
 // checkComplete tells what a valid configuration lacks: a Service exists for no other.

@@ -162,10 +162,39 @@ func TestAnAdminIsToldTheNoteOfACheckWhetherItPassesOrNot(t *testing.T) {
 // directory says of every audience the same.
 type directory struct {
 	filehost.Members
-	err error
+	err, names error
 }
 
 func (d directory) CheckAudience(context.Context, filehost.Audience) error { return d.err }
+func (d directory) CheckNames(context.Context) error                       { return d.names }
+
+func TestAnAdminIsWarnedOfNamesThatUsersCanHaveChosen(t *testing.T) {
+	none, open := errors.New("no team"), &filehost.Degraded{Remedy: "An open team."}
+	chosen := &filehost.Degraded{Remedy: "Chosen names."}
+	for name, test := range map[string]struct {
+		audience   error
+		byUsername bool
+		want       string
+	}{
+		"beside nothing":              {nil, true, "Chosen names."},
+		"beside another warning":      {open, true, "An open team. Chosen names."},
+		"nobody has access":           {none, true, "no team"},
+		"users are not named by them": {open, false, "An open team."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			w.Methods, w.ByUsername = []filehost.Method{filehost.MethodJWTBearer}, test.byUsername
+			w.Members = directory{err: test.audience, names: chosen}
+			probes := w.Probes(w.kv, nil, nil, nil)
+			err := probes[len(probes)-1].Run(t.Context())
+			var degraded *filehost.Degraded
+			if errors.As(err, &degraded) {
+				err = errors.New(degraded.Remedy)
+			}
+			require.EqualError(t, err, test.want)
+		})
+	}
+}
 
 func TestAccessWithoutSigningInHasChecksOfItsOwn(t *testing.T) {
 	common := len(newWorld().Probes(nil, nil, nil, nil))

@@ -27,6 +27,7 @@ type Config struct {
 	Mattermost  Mattermost
 	Members     Members
 	Audience    Audience // of the first method, if it needs no act of the user
+	ByUsername  bool     // that method names users to others by their user names
 	Audit       Audit
 	Reminders   *Reminders
 	Sealer      Sealer

@@ -42,7 +42,7 @@ func (s *Server) IsIn(_ context.Context, userID string, audience filehost.Audien
 
 func (s *Server) inTeam(userID, name string) (bool, error) {
 	team, err := found(s.API.GetTeamByName(name))
-	if err != nil || team == nil || team.DeleteAt != 0 {
+	if err != nil || team == nil || team.DeleteAt != 0 || team.Id != s.Teams[name] {
 		return false, err
 	}
 	member, err := found(s.API.GetTeamMember(team.Id, userID))
@@ -111,6 +111,20 @@ func (s *Server) CheckAudience(_ context.Context, audience filehost.Audience) er
 	return nil
 }
 
+// CheckNames implements filehost.Members.
+func (s *Server) CheckNames(context.Context) error {
+	config, err := s.config()
+	if err != nil || !value(config.ServiceSettings.ExperimentalEnableAuthenticationTransfer) {
+		return err
+	}
+	return &filehost.Degraded{Err: errChosenNames, Remedy: fmt.Sprintf(
+		"%s is set to user names, and Mattermost lets users move a password account, with whatever name they gave it, to the single sign-on: "+
+			"switch Mattermost's ServiceSettings.ExperimentalEnableAuthenticationTransfer off (System Console, Experimental, Allow Authentication Transfer), or name users by their id at the single sign-on.",
+		filehost.Quote(filehost.LabelSubjectClaim))}
+}
+
+var errChosenNames = errors.New("users can have chosen the names that they are known by")
+
 func (s *Server) checkTeam(name string, everyone bool) (remedy string, works bool, err error) {
 	team, err := found(s.API.GetTeamByName(name))
 	setting := filehost.Quote(filehost.LabelOf("AutomaticFor"))
@@ -121,6 +135,9 @@ func (s *Server) checkTeam(name string, everyone bool) (remedy string, works boo
 		return fmt.Sprintf("%s names the team %s, and there is none: enter the name that stands in the team's address.", setting, filehost.Quote(name)), false, nil
 	case team.DeleteAt != 0:
 		return fmt.Sprintf("%s names the team %s, which is archived: restore it, or name another one.", setting, filehost.Quote(name)), false, nil
+	case team.Id != s.Teams[name]:
+		return fmt.Sprintf("%s names the team %s, which was made after the setting had named it, so that its members don't count: whoever may make teams could have made it. "+
+			"If it is the one that you mean, take it out of the setting and save, then enter it again and save.", setting, filehost.Quote(name)), false, nil
 	case team.AllowOpenInvite && !everyone:
 		return fmt.Sprintf("%s names the team %s, which everybody on this server may join: close it (Team Settings, Access), or enter everyone if that is meant.", setting, filehost.Quote(name)), true, nil
 	}

@@ -97,6 +97,15 @@ func (c *company) GetGroupsForUser(user string) (groups []*model.Group, _ *model
 
 func (c *company) GetLicense() *model.License { return c.license }
 
+// server is the plugin's view of the company, whose teams were all there when they were named.
+func (c *company) server() *Server {
+	teams := map[string]string{}
+	for name, team := range c.teams {
+		teams[name] = team.Id
+	}
+	return New(Config{API: c, Teams: teams})
+}
+
 func audience(t *testing.T, text string) filehost.Audience {
 	t.Helper()
 	parsed, err := filehost.ParseAudience(text)
@@ -125,7 +134,7 @@ func TestWhoIsInAnAudience(t *testing.T) {
 				assert.Nil(t, want)
 				return
 			}
-			server := New(Config{API: newCompany()})
+			server := newCompany().server()
 			var in []string
 			for _, id := range []string{"ann", "guest", "gone", "bot", "remote", "left", "nobody"} {
 				is, err := server.IsIn(t.Context(), id, parsed)
@@ -144,7 +153,7 @@ func TestGroupsWithoutTheirLicenceHaveNoMembers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			api := newCompany()
 			api.license = license
-			is, err := New(Config{API: api}).IsIn(t.Context(), "ann", audience(t, "group:engineers"))
+			is, err := api.server().IsIn(t.Context(), "ann", audience(t, "group:engineers"))
 			require.NoError(t, err)
 			assert.False(t, is)
 		})
@@ -155,7 +164,7 @@ func TestWhoIsInAnAudienceIsNotGuessedWhenItCantBeLookedUp(t *testing.T) {
 	for _, text := range []string{"team:sales", "group:engineers"} {
 		api := newCompany()
 		api.failed = true
-		is, err := New(Config{API: api}).IsIn(t.Context(), "ann", audience(t, text))
+		is, err := api.server().IsIn(t.Context(), "ann", audience(t, text))
 		require.Error(t, err, text)
 		assert.False(t, is, text)
 		assert.Equal(t, filehost.Internal, filehost.KindOf(err))
@@ -185,7 +194,7 @@ func TestTheHealthOfAnAudienceNamesWhatIsWrong(t *testing.T) {
 			if test.change != nil {
 				test.change(api)
 			}
-			err := New(Config{API: api}).CheckAudience(t.Context(), audience(t, text))
+			err := api.server().CheckAudience(t.Context(), audience(t, text))
 			var degraded *filehost.Degraded
 			switch {
 			case test.warns != "":

@@ -28,6 +28,8 @@ type Config struct {
 	Clock clockwork.Clock
 	// Actions is the path of the routes behind buttons and dialogs, below the site's subpath.
 	Actions string
+	// Teams are the ids of the teams that an audience may name, by name: see NamedTeams.
+	Teams map[string]string
 }
 
 // Server implements filehost.Mattermost. It is safe for concurrent use.
