@@ -22,6 +22,7 @@ events { worker_connections 1024; }
 http {
 	access_log off;
 	default_type application/octet-stream;
+	client_max_body_size 0;
 	client_body_temp_path "%[2]s.body";
 	proxy_temp_path "%[2]s.proxy";
 	fastcgi_temp_path "%[2]s.fastcgi";

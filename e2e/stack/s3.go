@@ -27,7 +27,7 @@ type s3 struct {
 }
 
 func startS3(ctx context.Context, build builder, dir string) (*s3, error) {
-	program, err := build.program(ctx, "the S3 server", filepath.Join(build.root, "e2e", "s3"))
+	program, err := build.rclone(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,8 @@ type webServer struct {
 	args func(dir string) []string
 	// tree fills the folder that is served.
 	tree func(dir string) error
+	// ours is set for a program that was built here, where another user may have no access.
+	ours bool
 }
 
 // start serves a new folder. It installs the packages if it must.
@@ -54,6 +56,9 @@ func (w webServer) start(ctx context.Context) (*WebServer, error) {
 
 func (w webServer) startIn(dir, address string) (*process, error) {
 	as := unprivileged()
+	if w.ours {
+		as = nil
+	}
 	if as != nil {
 		if err := os.Chown(dir, nobody, nobody); err != nil {
 			return nil, err

@@ -25,8 +25,17 @@ func (c *Client) Stat(ctx context.Context, credential filehost.Credential, path 
 		ask.folder = true
 		return c.statOnce(ctx, ask)
 	}
+	if slices.Contains(behindFile, answeredWith(err)) {
+		ask.path = path.Parent()
+		if parent, parentErr := c.statOnce(ctx, ask); parentErr == nil && parent.Kind == filehost.File {
+			return filehost.Entry{}, c.statusError(http.StatusNotFound)
+		}
+	}
 	return entry, err
 }
+
+// behindFile are the statuses, other than 404, for a path that goes on behind a file: Apache's and x/net/webdav's.
+var behindFile = []int{http.StatusBadRequest, http.StatusMethodNotAllowed}
 
 func (c *Client) statOnce(ctx context.Context, ask propfind) (filehost.Entry, error) {
 	var entry *filehost.Entry
@@ -91,8 +100,11 @@ func (c *Client) listed(ctx context.Context, ask propfind, listing *listing, err
 	case err == nil && listing.folder == nil:
 		err = c.nonsense(errors.New("the host did not tell of the folder itself"))
 	case listing.folder == nil && !ask.path.IsRoot() && slices.Contains(fileWithSlash, answeredWith(err)):
-		if entry, statErr := c.Stat(ctx, *ask.credential, ask.path); statErr == nil && entry.Kind == filehost.File {
+		switch entry, statErr := c.Stat(ctx, *ask.credential, ask.path); {
+		case statErr == nil && entry.Kind == filehost.File:
 			err = noFolder(ask.path)
+		case filehost.KindOf(statErr) == filehost.NotFound:
+			err = statErr
 		}
 	}
 	if err != nil {

@@ -33,7 +33,7 @@ func (c *Client) Open(ctx context.Context, credential filehost.Credential, entry
 		accept:     []int{http.StatusOK},
 	})
 	if err != nil {
-		return filehost.Content{}, c.openFailure(err)
+		return filehost.Content{}, c.openFailure(ctx, credential, entry.Path, err)
 	}
 	content, err := c.content(response, entry)
 	if err != nil {
@@ -44,8 +44,14 @@ func (c *Client) Open(ctx context.Context, credential filehost.Credential, entry
 }
 
 // openFailure says what it means when a file that was there a moment ago can't be opened.
-func (c *Client) openFailure(err error) error {
-	if filehost.KindOf(err) == filehost.Unsupported {
+func (c *Client) openFailure(ctx context.Context, credential filehost.Credential, path filehost.Path, err error) error {
+	folder := filehost.KindOf(err) == filehost.Unsupported
+	if answeredWith(err)/100 == 3 {
+		// nginx and Apache redirect to a folder's address with the slash. Others redirect to their sign-in page.
+		entry, statErr := c.Stat(ctx, credential, path)
+		folder = statErr == nil && entry.Kind == filehost.Folder
+	}
+	if folder {
 		return c.changed(fmt.Errorf("it is a file no more: %w", err))
 	}
 	return err

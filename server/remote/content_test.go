@@ -217,3 +217,49 @@ func TestAPanicWhileAFileIsReadIsAnError(t *testing.T) {
 	require.ErrorContains(t, err, "panic of type string")
 	require.NotContains(t, err.Error(), "in the body")
 }
+
+func TestAFileThatHasBecomeAFolderHasChanged(t *testing.T) {
+	cases := map[string]struct {
+		kind string // of what is there now
+		want filehost.Kind
+	}{
+		"a folder":              {"<D:collection/>", filehost.Changed},
+		"a file, asked to sign": {"", filehost.HostUnavailable},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			client := serve(t, "webdav", "", func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodGet {
+					// As nginx does for a folder, and others for who must sign in.
+					w.Header().Set("Location", "http://"+r.Host+"/a.txt/")
+					w.WriteHeader(http.StatusMovedPermanently)
+					return
+				}
+				answer(`<D:multistatus xmlns:D="DAV:"><D:response><D:href>/a.txt</D:href><D:propstat><D:prop><D:resourcetype>`+c.kind+
+					`</D:resourcetype></D:prop><D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response></D:multistatus>`)(w, r)
+			})
+			_, err := client.Open(t.Context(), alice, filehost.Entry{Path: path(t, "/a.txt"), Kind: filehost.File, Size: 3})
+			assert.Equal(t, c.want, filehost.KindOf(err), "%v", err)
+		})
+	}
+}
+
+func TestBelowAFileThereIsNothing(t *testing.T) {
+	for _, status := range []int{400, 405} {
+		client := serve(t, "webdav", "/dav", func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/dav/Docs/hello.txt" {
+				w.WriteHeader(status) // as Apache and x/net/webdav do
+				return
+			}
+			answer(recording(t, "apache-file"))(w, r)
+		})
+		below := path(t, "/Docs/hello.txt/below")
+		_, err := client.Stat(t.Context(), alice, below)
+		assert.Equal(t, filehost.NotFound, filehost.KindOf(err), status)
+		_, _, err = list(t.Context(), client, below)
+		assert.Equal(t, filehost.NotFound, filehost.KindOf(err), status)
+
+		_, err = client.Stat(t.Context(), alice, path(t, "/Docs/other"))
+		assert.NotEqual(t, filehost.NotFound, filehost.KindOf(err), "its folder is no file")
+	}
+}

@@ -1,4 +1,4 @@
-module github.com/filehost/mattermost-plugin-filehost-attach/e2e/s3
+module github.com/filehost/mattermost-plugin-filehost-attach/e2e/rclone
 
 go 1.26.7
 
