@@ -89,6 +89,13 @@ unit-web: $(WEBAPP_MODULES)
 e2e: dist-host $(GOTESTSUM) $(SIGNIN_MODULES) ## Run the end-to-end tests on each server, store and host; VARIANTS=oldest RUN=TestX for less
 	@build/e2e.sh "$(CURDIR)/$(HOST_BUNDLE)" $(VARIANTS)
 
+# HOST_KIND is nextcloud, owncloud, opencloud or webdav; HOST_CA a PEM file to trust, HOST_ENTRIES how many files the
+# largest folder has (100).
+export HOST_URL HOST_KIND HOST_USER HOST_PASSWORD HOST_CA HOST_ENTRIES
+.PHONY: test-hosts
+test-hosts: ## Hold a file host to the suite: HOST_URL=... HOST_KIND=... HOST_USER=... HOST_PASSWORD=... (without: all that run here)
+	@cd e2e && go test ./conformance -run '^TestHosts$$' -count=1 -timeout 60m -v
+
 .PHONY: browser
 browser: dist-host $(BROWSER_MODULES) ## Run the browser tests: the bundle in a real Chromium
 	cd e2e && go run ./cmd/run -bundle "$(CURDIR)/$(HOST_BUNDLE)" -exec "npm test --silent --prefix browser"

@@ -14,8 +14,8 @@ all=(newest oldest s3 nextcloud owncloud opencloud harness)
 # variant runs one of them.
 variant() {
     local packages=(./suite) pattern=${RUN:-}
-    # What is set for `make run` is not for the tests.
-    unset FILEHOST_ATTACH_MATTERMOST FILEHOST_ATTACH_FILESTORE FILEHOST_ATTACH_HOST
+    # What is set for `make run` and `make test-hosts` is not for the tests.
+    unset FILEHOST_ATTACH_MATTERMOST FILEHOST_ATTACH_FILESTORE FILEHOST_ATTACH_HOST HOST_URL
     case $1 in
         newest) ;;
         oldest) export FILEHOST_ATTACH_MATTERMOST=9.9 ;;

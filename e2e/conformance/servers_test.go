@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"io"
 	"io/fs"
 	"log"
@@ -80,13 +82,18 @@ func (s server) client(t *testing.T, way *http.Client) func(remotetest.Transport
 	}
 }
 
-// overDAV changes files by the host's own WebDAV.
-func (s server) overDAV(t *testing.T, way *http.Client) dav {
+// overDAV changes files by the host's own WebDAV, and not by what is tested.
+func (s server) overDAV(t *testing.T) dav {
+	t.Helper()
+	roots, err := x509.SystemCertPool()
+	must(t, roots, err).AppendCertsFromPEM(s.ca)
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, MaxIdleConnsPerHost: remotetest.AtOnce}
+	t.Cleanup(transport.CloseIdleConnections)
 	root := s.base(t)
 	if s.kind != "webdav" {
 		root = root.JoinPath("remote.php", "dav", "files", s.credential.Account)
 	}
-	return dav{client: way, root: root, credential: s.credential}
+	return dav{client: &http.Client{Transport: transport}, root: root, credential: s.credential}
 }
 
 // host makes the suite's own folder by files.
@@ -133,7 +140,7 @@ func given(t *testing.T) remotetest.Host {
 		account, err := s.client(t, way)(nil).Account(t.Context(), s.credential)
 		s.credential.Account = must(t, account, err)
 	}
-	host := s.host(t, way, s.overDAV(t, way))
+	host := s.host(t, way, s.overDAV(t))
 	host.Many, host.Big = many, 24<<20
 	host.Limits.Composed = s.kind == "nextcloud" || s.kind == "owncloud"
 	return host
@@ -165,7 +172,7 @@ func double(t *testing.T, start func(*testing.T, hosts.Config) hosts.Host, folde
 	})
 	s := here(running.Traits().Kind, running.URL())
 	way := s.wayOut(t)
-	host := s.host(t, way, folders(s.overDAV(t, way), disk{dir: running.Dir(user), takes: running.Takes}))
+	host := s.host(t, way, folders(s.overDAV(t), disk{dir: running.Dir(user), takes: running.Takes}))
 	host.Stranger = "bob"
 	return host
 }
@@ -191,7 +198,7 @@ func webServer(t *testing.T, start startServer) remotetest.Host {
 	must(t, running, err)
 	s := here("webdav", running.URL)
 	way := s.wayOut(t)
-	host := s.host(t, way, s.overDAV(t, way))
+	host := s.host(t, way, s.overDAV(t))
 	host.Forbid = func(path filehost.Path) error {
 		closed := disk{dir: running.Dir()}.file(path)
 		t.Cleanup(func() { must(t, closed, os.Chmod(closed, 0o777)) })
@@ -226,7 +233,7 @@ func goWebDAV(t *testing.T) remotetest.Host {
 	t.Cleanup(running.Close)
 	s := here("webdav", running.URL)
 	way := s.wayOut(t)
-	host := s.host(t, way, s.overDAV(t, way))
+	host := s.host(t, way, s.overDAV(t))
 	host.Forbid = func(path filehost.Path) error {
 		files.closed.Store(path.String())
 		t.Cleanup(func() { files.closed.Store("") })

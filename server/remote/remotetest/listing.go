@@ -15,8 +15,8 @@ import (
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
 
-// atOnce is how many changes are under way at once: a real host is far away.
-const atOnce = 8
+// AtOnce is how many changes are under way at once: a real host is far away.
+const AtOnce = 8
 
 // listing: what a folder and its entries are, and that a look at one tells the same as its folder does.
 func (s *suite) listing() {
@@ -102,7 +102,7 @@ func (s *suite) makeAll(each func(name string) error) []string {
 		refused []string
 		all     errgroup.Group
 	)
-	all.SetLimit(atOnce)
+	all.SetLimit(AtOnce)
 	for _, name := range Names {
 		all.Go(func() error {
 			err := each(name)
@@ -157,7 +157,7 @@ func (s *suite) fill() map[string]bool {
 	s.Helper()
 	names := map[string]bool{}
 	var all errgroup.Group
-	all.SetLimit(atOnce)
+	all.SetLimit(AtOnce)
 	for i := range s.host.Many {
 		name := fmt.Sprintf("file %05d.txt", i)
 		names[name] = true
