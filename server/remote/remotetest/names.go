@@ -13,5 +13,8 @@ var Names = []string{
 	strings.Repeat("long", 50), Longest, LongestUmlauts,
 }
 
-// Longest and LongestUmlauts are names of all the bytes that common file systems take, or all but one.
-var Longest, LongestUmlauts = strings.Repeat("n", 255), strings.Repeat("ü", 127)
+// Longest has all the bytes that a name can have on common file systems.
+var Longest = strings.Repeat("n", 255)
+
+// LongestUmlauts has half as many characters as bytes: all but one of those there can be.
+var LongestUmlauts = strings.Repeat("ü", 127)
