@@ -278,7 +278,7 @@ func (w wiring) newService(store *tokens.Store) *filehost.Service {
 		Tokens:      store,
 		Connections: store,
 		Issuer:      store,
-		Remote:      w.host,
+		Remote:      filehost.Discreet(w.host),
 		Mattermost:  w.server,
 		Members:     w.server,
 		Audience:    w.config.Automatic.For,

@@ -48,7 +48,7 @@ func (m appTokens) issue(ctx context.Context, who filehost.Identity) (issued, er
 	defer cancel()
 	made, err := m.config.AppTokens.MintAppToken(limited, by, name, automaticLife)
 	if err != nil {
-		return issued{}, m.mintFailed(ctx, err)
+		return issued{}, m.mintFailed(ctx, filehost.WithoutCredential(err, by))
 	}
 	now := m.config.Clock.Now()
 	answer := issued{
@@ -88,7 +88,7 @@ func (m appTokens) sweep(ctx context.Context, credential filehost.Credential) {
 	m.config.Pending.background(m.config.Log, func() {
 		ctx, cancel := m.withTimeout(ctx, exchangeLimit)
 		defer cancel()
-		if err := m.config.AppTokens.SweepAppTokens(ctx, credential); err != nil {
+		if err := filehost.WithoutCredential(m.config.AppTokens.SweepAppTokens(ctx, credential), credential); err != nil {
 			m.config.Log.Warn("Expired app tokens could not be removed.", "host", m.config.Host.ID, "error", err.Error())
 		}
 	})

@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -161,4 +162,27 @@ func TestNoSecretReachesAnErrorOrALogByAPanic(t *testing.T) {
 	require.NotContains(t, seen.String(), "canary")
 	require.NotContains(t, w.log.String(), "canary")
 	require.Equal(t, filehost.Connected, w.state(node, ann))
+}
+
+// TestAHostThatRepeatsACredentialGetsItIntoNoError shows it for each call of the host that is made with one.
+func TestAHostThatRepeatsACredentialGetsItIntoNoError(t *testing.T) {
+	echo := func(c filehost.Credential) error {
+		return filehost.E(filehost.HostUnavailable, "The host failed.", errors.New("it said "+c.Secret.Reveal()))
+	}
+	config := Config{
+		Account: func(_ context.Context, c filehost.Credential) (string, error) { return "", echo(c) },
+		HostUser: func(_ context.Context, c filehost.Credential) (filehost.HostUser, error) {
+			return filehost.HostUser{}, echo(c)
+		},
+		Revoke: func(_ context.Context, c filehost.Credential) error { return echo(c) },
+		Probe:  func(_ context.Context, c filehost.Credential) error { return echo(c) },
+	}
+	config.discreet()
+	credential := filehost.Credential{Secret: filehost.NewSecret("canary")}
+	_, account := config.Account(t.Context(), credential)
+	_, user := config.HostUser(t.Context(), credential)
+	for _, err := range []error{account, user, config.Revoke(t.Context(), credential), config.Probe(t.Context(), credential)} {
+		requireKind(t, filehost.HostUnavailable, err)
+		require.NotContains(t, err.Error(), "canary")
+	}
 }

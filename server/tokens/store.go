@@ -132,6 +132,7 @@ func New(config Config) (*Store, error) {
 	client := *config.Client
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	config.Client = &client
+	config.discreet()
 
 	store := &Store{config: config, used: lastUses{byUser: map[string]time.Time{}}, flows: newFlowWatch()}
 	if slices.Contains(config.Methods, filehost.MethodLoginFlow) && store.flowPath() == "" {
