@@ -65,6 +65,9 @@ func (m appTokens) mintFailed(ctx context.Context, err error) error {
 	case filehost.NotFound:
 		return &refusal{reason: m.config.Host.Name + " has no account for you.", cause: err}
 	case filehost.CredentialRejected:
+		if !m.believed(m.maker.fingerprint) {
+			return m.notBelieved()
+		}
 		m.maker.learn(func(s *sharedState) { s.dead, s.asked = true, m.config.Clock.Now() })
 		m.maker.mark(context.WithoutCancel(ctx))
 		return m.notMade(err)

@@ -89,6 +89,9 @@ func (s *Store) Reject(ctx context.Context, userID string, rejected filehost.Cre
 		if err != nil || found.State != active || found.Generation != generation(rejected.Generation) {
 			return true, err
 		}
+		if !s.believed(userID + " " + found.Connection) {
+			return true, s.notBelieved()
+		}
 		next := found.as(dead)
 		if s.isAutomatic(found.record) {
 			next = s.refused(found.record, &refusal{reason: s.config.Host.Name + " did not accept the access that was made for you."})

@@ -173,7 +173,14 @@ func (a *serviceAccount) judge(once bool) sharedState {
 	defer cancel()
 	account, err := a.config.Account(ctx, a.credential(a.everybody))
 	now := a.config.Clock.Now()
-	if filehost.KindOf(err) != filehost.CredentialRejected {
+	rejected := filehost.KindOf(err) == filehost.CredentialRejected
+	if rejected && !a.believed(a.fingerprint) {
+		rejected, err = false, a.notBelieved()
+	}
+	if err == nil {
+		a.rejections.forget(a.fingerprint)
+	}
+	if !rejected {
 		return a.learn(func(s *sharedState) {
 			s.asked, s.err = now, err
 			if err == nil {

@@ -107,6 +107,8 @@ type Store struct {
 
 	exchanges exchanges
 	rotation  rotation
+
+	rejections rejections
 }
 
 var (
