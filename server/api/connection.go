@@ -2,6 +2,8 @@ package api
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
@@ -150,6 +152,8 @@ func (b connectBody) check() error {
 		return filehost.Invalid("username", "username is missing.")
 	case byPassword && b.Password == nil:
 		return filehost.Invalid("password", "password is missing.")
+	case b.Method != nil && !slices.Contains(filehost.Methods(), *b.Method):
+		return filehost.Invalid("method", "method must be one of "+strings.Join(filehost.MethodNames(filehost.Methods()), ", ")+".")
 	}
 	return nil
 }

@@ -166,7 +166,9 @@ func TestConnectionByBody(t *testing.T) {
 		`{"username":"u","password":"right","confirm":"c"}`: "invalid_request",
 		`{"username":"u","password":"right"}`:               "unsupported",
 		`{"user_id":"x"}`:                                   "invalid_request",
-		`{"method":"magic"}`:                                "unsupported",
+		`{"method":"magic"}`:                                "invalid_request",
+		`{"method":""}`:                                     "invalid_request",
+		`{"method":"login_flow"}`:                           "unsupported",
 		`{"method":"oauth","accept":true}`:                  "invalid_request",
 		`{"accept":true}`:                                   "not_found",
 	} {

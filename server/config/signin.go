@@ -21,17 +21,18 @@ func signsIn(m filehost.Method) bool {
 
 // methods reads the preferred method and those that come after it.
 func (v *validator) methods(raw Raw) []filehost.Method {
-	preferred := v.oneOf("SignIn", raw.SignIn, texts(append(slices.Clone(filehost.InteractiveMethods), filehost.AutomaticMethods...)))
+	preferred := v.oneOf("SignIn", raw.SignIn, filehost.MethodNames(filehost.Methods()))
 	methods := []filehost.Method{filehost.Method(preferred)}
 	for _, text := range list(raw.SignInFallbacks) {
 		method := filehost.Method(text)
 		switch {
 		case !slices.Contains(filehost.InteractiveMethods, method):
-			v.fail("SignInFallbacks", "%q can't be a fallback: enter some of %s, separated by commas.", text, strings.Join(texts(filehost.InteractiveMethods), ", "))
+			v.fail("SignInFallbacks", "%q can't be a fallback: enter some of %s, separated by commas.", text, strings.Join(filehost.MethodNames(filehost.InteractiveMethods), ", "))
 		case slices.Contains(methods, method):
 			v.fail("SignInFallbacks", "%q is there twice, or is the sign-in method already.", text)
+		default:
+			methods = append(methods, method)
 		}
-		methods = append(methods, method)
 	}
 	if slices.Contains(methods, filehost.MethodLoginFlow) && raw.HostKind != "nextcloud" {
 		v.fail("SignIn", "the login flow is Nextcloud's: choose another method for this kind of host.")
@@ -124,12 +125,4 @@ func list(raw string) []string {
 		}
 	}
 	return parts
-}
-
-func texts(methods []filehost.Method) []string {
-	all := make([]string, len(methods))
-	for i, method := range methods {
-		all[i] = string(method)
-	}
-	return all
 }

@@ -61,6 +61,7 @@ func TestWrongSignInSettingsAreNamed(t *testing.T) {
 	}{
 		"a fallback that needs no click":       {map[string]any{"signinfallbacks": "service_account"}, kinds, "SignInFallbacks"},
 		"a fallback that is unknown":           {map[string]any{"signinfallbacks": "oauth,magic"}, kinds, "SignInFallbacks"},
+		"a fallback that would sign in":        {map[string]any{"signin": "password", "signinfallbacks": "jwt_bearer", "oauthissuer": "", "oauthclientid": ""}, kinds, "SignInFallbacks"},
 		"a fallback that is there twice":       {map[string]any{"signinfallbacks": "oauth,oauth"}, kinds, "SignInFallbacks"},
 		"nobody to connect automatically":      {map[string]any{"automaticfor": " , "}, kinds, "AutomaticFor"},
 		"a user to connect automatically":      {map[string]any{"automaticfor": "user:ann"}, kinds, "AutomaticFor"},

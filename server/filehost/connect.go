@@ -82,10 +82,16 @@ func (s *Service) Begin(ctx context.Context, userID string, method Method) (Begu
 
 // Accept connects the account that waits for the user's word, or lets it go.
 func (s *Service) Accept(ctx context.Context, userID string, accept bool) error {
+	return s.AcceptShown(ctx, userID, "", accept)
+}
+
+// AcceptShown is Accept for an account that a dialog has shown; "" = whichever waits. Another one that waits by now is left
+// alone: the user has not seen it.
+func (s *Service) AcceptShown(ctx context.Context, userID, shown string, accept bool) error {
 	if _, err := s.person(ctx, userID); err != nil {
 		return err
 	}
-	err := s.Connections.Accept(ctx, userID, accept)
+	err := s.Connections.Accept(ctx, userID, shown, accept)
 	switch {
 	case err != nil:
 		return err

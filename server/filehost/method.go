@@ -29,12 +29,24 @@ const GrantAuthorizationCode = "authorization_code"
 // Grants are all that a connection may have come by.
 func Grants() []string {
 	grants := []string{GrantAuthorizationCode}
-	for _, method := range slices.Concat(InteractiveMethods, AutomaticMethods) {
+	for _, method := range Methods() {
 		if method != MethodOAuth {
 			grants = append(grants, string(method))
 		}
 	}
 	return grants
+}
+
+// Methods are all that there are.
+func Methods() []Method { return slices.Concat(InteractiveMethods, AutomaticMethods) }
+
+// MethodNames are methods as the settings and the API name them.
+func MethodNames(methods []Method) []string {
+	names := make([]string, len(methods))
+	for i, method := range methods {
+		names[i] = string(method)
+	}
+	return names
 }
 
 // Automatic tells whether a method needs no act of the user.

@@ -105,8 +105,9 @@ type Connections interface {
 	Authorize(ctx context.Context, userID string) (authorizeURL string, err error)
 	// BeginLoginFlow begins a login flow, in place of one that is under way: LoginURL and ExpiresAt.
 	BeginLoginFlow(ctx context.Context, userID string) (Begun, error)
-	// Accept connects the account that is pending, or ends its access and forgets it. NotFound = none is.
-	Accept(ctx context.Context, userID string, accept bool) error
+	// Accept connects the account that is pending, or ends its access and forgets it. shown is the account that the user
+	// has seen; "" = whichever waits. NotFound = none does; Conflict = another one does, and waits on.
+	Accept(ctx context.Context, userID, shown string, accept bool) error
 	// ConnectAutomatically connects by the method that needs no act of the user, whatever it refused before. It fails with
 	// NotConnected when that method refuses him, and does nothing when he is connected.
 	ConnectAutomatically(ctx context.Context, userID string) error

@@ -252,19 +252,6 @@ func (s *Service) askAccount(ctx context.Context, triggerID string, pending Pend
 			{AccountMine, "It is mine: connect it"}, {AccountOthers, "It is not mine: forget it"}}}})
 }
 
-// AcceptShown is Accept for an account that a dialog has shown. Another one that waits by now is left alone: the user has
-// not seen it.
-func (s *Service) AcceptShown(ctx context.Context, userID, account string, accept bool) error {
-	connection, err := s.Connections.Connection(ctx, userID)
-	switch {
-	case err != nil:
-		return err
-	case connection.Pending != nil && connection.Pending.Account != account:
-		return E(Conflict, "You have signed in with another account since. Press “Connect again” to see it.", nil)
-	}
-	return s.Accept(ctx, userID, accept)
-}
-
 // maxLiteral is how much of a name a message shows, in characters.
 const maxLiteral = 64
 

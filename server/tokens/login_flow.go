@@ -183,7 +183,7 @@ func (s *Store) postForm(ctx context.Context, address string, form url.Values, i
 }
 
 // Accept implements filehost.Connections.
-func (s *Store) Accept(ctx context.Context, userID string, accept bool) error {
+func (s *Store) Accept(ctx context.Context, userID, shown string, accept bool) error {
 	ctx = context.WithoutCancel(ctx) // who leaves now still wants what he has said
 	var decided flowEntry
 	err := s.contest(ctx, func() (bool, error) {
@@ -193,6 +193,9 @@ func (s *Store) Accept(ctx context.Context, userID string, accept bool) error {
 		}
 		if offered.raw == nil {
 			return false, filehost.E(filehost.NotFound, "No account waits to be connected. It may have taken too long: begin again.", nil)
+		}
+		if shown != "" && shown != offered.Account {
+			return false, filehost.E(filehost.Conflict, "You have signed in with another account since. Press “Connect again” to see it.", nil)
 		}
 		next := s.leased(offered.loginFlow)
 		if next.State = flowEnding; accept {
@@ -261,9 +264,18 @@ const unverifiedEmail = "Your email address in Mattermost is not verified, so no
 // to a single sign-on may bring the address that he has entered.
 func vouchedEmail(who filehost.Identity) bool { return who.Email != "" && who.EmailVerified }
 
-// unfit says why an account of the host is not connected to a user; "" = it may be. A sign-in link can be sent to somebody
-// else, who then signs in with his account for the sender: the email address must be the same on both sides.
-func (s *Store) unfit(who filehost.Identity, user filehost.HostUser) string {
+// unfit says why an account of the host is not connected to a user; "" = it may be.
+func (s *Store) unfit(ctx context.Context, userID string, user filehost.HostUser) (reason string, err error) {
+	who, err := s.config.Identify(ctx, userID)
+	if err != nil && filehost.KindOf(err) != filehost.NotFound {
+		return "", err
+	}
+	return s.mismatch(who, user), nil
+}
+
+// mismatch says why an account of the host is not the one of who has signed in; "" = it is. A sign-in link can be sent to
+// somebody else, who then signs in with his account for the sender: the email address must be the same on both sides.
+func (s *Store) mismatch(who filehost.Identity, user filehost.HostUser) string {
 	name := s.config.Host.Name
 	switch {
 	case who.Bot:

@@ -353,12 +353,12 @@ func (s *Store) identifyFlow(ctx context.Context, sight *flowSight, held flowEnt
 	case err != nil:
 		return s.later(sight, flowPollLongest)
 	}
-	who, lookup := s.config.Identify(ctx, held.UserID)
-	if lookup != nil && filehost.KindOf(lookup) != filehost.NotFound {
+	reason, lookup := s.unfit(ctx, held.UserID, user)
+	if lookup != nil {
 		return s.later(sight, flowPollLongest)
 	}
 	next := held.loginFlow
-	if reason := s.unfit(who, user); reason != "" {
+	if reason != "" {
 		next.State = flowEnding
 		s.noteFlowEnd(ctx, held.UserID, reason)
 	} else {
@@ -378,6 +378,13 @@ func (s *Store) identifyFlow(ctx context.Context, sight *flowSight, held flowEnt
 // connectFlow keeps an accepted account as the user's connection. It may be called again for a flow that another node has
 // left half connected. Should the user have disconnected or begun anew in between, that stands.
 func (s *Store) connectFlow(ctx context.Context, held flowEntry) error {
+	// A node that died may have left it for hours.
+	switch reason, err := s.unfit(ctx, held.UserID, filehost.HostUser{Email: held.Email}); {
+	case err != nil:
+		return err
+	case reason != "":
+		return s.refuseFlow(ctx, held, reason)
+	}
 	fresh := record{
 		Grant: loginFlowGrant, Account: held.Account, Username: held.LoginName, Password: held.AppPassword,
 		Scheme: held.Scheme, flow: held.ID,
@@ -408,6 +415,23 @@ func (s *Store) connectFlow(ctx context.Context, held flowEntry) error {
 	}
 	s.revokeFlow(ctx, held)
 	return filehost.Invalid("accept", "This sign-in was ended by a later one, or because you have disconnected. Begin again.")
+}
+
+// refuseFlow ends a flow whose account was accepted and may no longer be connected to its user. It returns the error for him.
+func (s *Store) refuseFlow(ctx context.Context, held flowEntry, reason string) error {
+	if err := s.unsave(ctx, held.UserID, held.AppPassword, record{}); err != nil {
+		return err
+	}
+	next := held.loginFlow
+	next.State = flowEnding
+	ending, won, err := s.putFlow(ctx, held, next)
+	if err != nil || !won {
+		return storeFailed(err)
+	}
+	s.noteFlowEnd(ctx, held.UserID, reason)
+	s.revokeFlow(ctx, ending)
+	s.tellOf(held, true)
+	return filehost.E(filehost.Forbidden, reason, nil)
 }
 
 // unsave removes a connection that was saved with a password, if it is still there. Who had disconnected stays so.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -106,7 +107,7 @@ func TestNodesThatPollAtOnceGetOneAppPassword(t *testing.T) {
 		w.tend(one, two, three)
 		_, granted := w.flow.counts()
 		require.Equal(t, 1, granted)
-		require.NoError(t, two.Accept(t.Context(), ann, true))
+		require.NoError(t, two.Accept(t.Context(), ann, "", true))
 		require.Equal(t, password, w.credential(one, ann).Secret.Reveal())
 	}
 }
@@ -280,7 +281,7 @@ func TestAnAppPasswordLostWithItsNodeHoldsNobodyUp(t *testing.T) {
 	}
 	require.Nil(t, w.connection(two, ann).Pending)
 	w.offer(two, ann, annThere)
-	require.NoError(t, two.Accept(t.Context(), ann, true))
+	require.NoError(t, two.Accept(t.Context(), ann, "", true))
 }
 
 func TestALateAnswerOfAFlowThatIsGoneIsRevoked(t *testing.T) {
@@ -313,7 +314,7 @@ func TestAcceptedIsAcceptedAlsoIfTheNodeDies(t *testing.T) {
 		}
 		return nil
 	})
-	require.Error(t, one.Accept(t.Context(), ann, true))
+	require.Error(t, one.Accept(t.Context(), ann, "", true))
 	w.kv.Fail(nil)
 	require.Equal(t, filehost.Disconnected, w.state(two, ann))
 	for range 6 {
@@ -322,6 +323,78 @@ func TestAcceptedIsAcceptedAlsoIfTheNodeDies(t *testing.T) {
 	require.Equal(t, password, w.credential(two, ann).Secret.Reveal())
 	require.Equal(t, []string{ann}, connected)
 	w.requireNothingLeft()
+}
+
+// TestAnAcceptedAccountIsHeldToWhoItsUserIsByThen lets the node die before and after the connection is saved.
+func TestAnAcceptedAccountIsHeldToWhoItsUserIsByThen(t *testing.T) {
+	for name, test := range map[string]struct {
+		later  func(*filehost.Identity)
+		reason string
+	}{
+		"deactivated":   {func(who *filehost.Identity) { who.Active = false }, "deactivated"},
+		"somebody else": {func(who *filehost.Identity) { who.Email = "other@example.com" }, "another email address"},
+	} {
+		for stage, dies := range map[string]func(w *flowWorld, op filehosttest.Op, key string) bool{
+			"not saved": func(_ *flowWorld, op filehosttest.Op, key string) bool {
+				return op == filehosttest.CompareAndSet && strings.HasPrefix(key, "conn_")
+			},
+			"saved": func(w *flowWorld, op filehosttest.Op, key string) bool {
+				saved := slices.ContainsFunc(w.kv.Keys(), func(key string) bool { return strings.HasPrefix(key, "conn_") })
+				return op == filehosttest.Get && strings.HasPrefix(key, "flows_") && saved
+			},
+		} {
+			t.Run(name+", "+stage, func(t *testing.T) {
+				w := newFlowWorld(t)
+				edit, kill := w.dying()
+				one, two := w.flowNode("one", edit), w.flowNode("two")
+				w.offer(one, ann, annThere)
+				w.kv.Fail(func(op filehosttest.Op, key string) error {
+					if dies(w, op, key) {
+						kill()
+						return errDatabase
+					}
+					return nil
+				})
+				require.Error(t, one.Accept(t.Context(), ann, "", true))
+				w.kv.Fail(nil)
+				w.setPerson(ann, test.later)
+				for range 6 {
+					w.tend(two)
+				}
+				connection := w.connection(two, ann)
+				require.Equal(t, filehost.Disconnected, connection.State)
+				require.Contains(t, connection.Refused.Reason, test.reason)
+				require.Empty(t, w.flow.working(), "revoked")
+				w.requireNothingLeft()
+			})
+		}
+	}
+}
+
+func TestAnAccountIsAcceptedByWhoMayHaveItStill(t *testing.T) {
+	w := newFlowWorld(t)
+	node := w.flowNode("one")
+	w.offer(node, ann, annThere)
+	w.setPerson(ann, func(who *filehost.Identity) { who.Active = false })
+	requireKind(t, filehost.Forbidden, node.Accept(t.Context(), ann, "", true))
+	require.Equal(t, filehost.Disconnected, w.state(node, ann))
+	require.Empty(t, w.flow.working())
+	w.requireNothingLeft()
+}
+
+// TestTheAccountThatIsAcceptedIsTheOneThatWasShown lets another take its place after it was shown.
+func TestTheAccountThatIsAcceptedIsTheOneThatWasShown(t *testing.T) {
+	w := newFlowWorld(t)
+	node := w.flowNode("one")
+	w.offer(node, ann, annThere)
+	w.offer(node, ann, filehost.HostUser{ID: "ann.2", Email: annThere.Email})
+	for _, accept := range []bool{true, false} {
+		requireKind(t, filehost.Conflict, node.Accept(t.Context(), ann, annThere.ID, accept))
+	}
+	require.Equal(t, filehost.Disconnected, w.state(node, ann))
+	require.Equal(t, "ann.2", w.connection(node, ann).Pending.Account, "it waits on")
+	require.NoError(t, node.Accept(t.Context(), ann, "ann.2", true))
+	require.Equal(t, "ann.2", w.connection(node, ann).Account)
 }
 
 func TestANodeThatDiesHalfConnectedHarmsNothing(t *testing.T) {
@@ -336,7 +409,7 @@ func TestANodeThatDiesHalfConnectedHarmsNothing(t *testing.T) {
 		}
 		return nil
 	})
-	require.Error(t, one.Accept(t.Context(), ann, true))
+	require.Error(t, one.Accept(t.Context(), ann, "", true))
 	w.kv.Fail(nil)
 	require.Equal(t, password, w.credential(two, ann).Secret.Reveal())
 	for range 6 {
@@ -360,7 +433,7 @@ func TestDisconnectedWhileConnectingStaysDisconnected(t *testing.T) {
 		}
 		return nil
 	})
-	requireKind(t, filehost.InvalidRequest, one.Accept(t.Context(), ann, true))
+	requireKind(t, filehost.InvalidRequest, one.Accept(t.Context(), ann, "", true))
 	require.Equal(t, filehost.Disconnected, w.state(two, ann))
 	require.Empty(t, w.flow.working())
 	w.requireNothingLeft()
@@ -372,7 +445,7 @@ func TestAcceptAndDeclineAtOnceHaveOneOutcome(t *testing.T) {
 		one, two := w.flowNode("one", impatient), w.flowNode("two", impatient)
 		w.offer(one, ann, annThere)
 		w.meet(2, filehosttest.CompareAndSet)
-		errs := outcomes(2, func(i int) error { return []*Store{one, two}[i].Accept(t.Context(), ann, i == 0) })
+		errs := outcomes(2, func(i int) error { return []*Store{one, two}[i].Accept(t.Context(), ann, "", i == 0) })
 		w.kv.Fail(nil)
 		if errs[0] == nil {
 			requireKind(t, filehost.NotFound, errs[1])
@@ -392,7 +465,7 @@ func TestWhatIsNotWantedIsRevokedAsSoonAsTheHostCanBeAsked(t *testing.T) {
 	one, two := w.flowNode("one", edit), w.flowNode("two")
 	w.offer(one, ann, annThere)
 	w.flow.set(func(h *flowHost) { h.revoke = filehost.E(filehost.HostUnavailable, "down", nil) })
-	require.NoError(t, one.Accept(t.Context(), ann, false))
+	require.NoError(t, one.Accept(t.Context(), ann, "", false))
 	kill()
 	for range 20 {
 		w.tend(two)
@@ -410,7 +483,7 @@ func TestARevocationThatNeverSucceedsIsGivenUpAfterADay(t *testing.T) {
 	node := w.flowNode("one")
 	w.offer(node, ann, annThere)
 	w.flow.set(func(h *flowHost) { h.revoke = filehost.E(filehost.HostUnavailable, "down", nil) })
-	require.NoError(t, node.Accept(t.Context(), ann, false))
+	require.NoError(t, node.Accept(t.Context(), ann, "", false))
 	w.clock.Advance(24 * time.Hour)
 	w.tend(node)
 	w.requireNothingLeft()
@@ -517,7 +590,7 @@ func TestALoginFlowOnAStaleReplica(t *testing.T) {
 	for range 3 {
 		w.tend(stale)
 	}
-	eventually(t, func() bool { return stale.Accept(t.Context(), ann, true) == nil })
+	eventually(t, func() bool { return stale.Accept(t.Context(), ann, "", true) == nil })
 	require.Equal(t, password, w.credential(one, ann).Secret.Reveal())
 	_, granted := w.flow.counts()
 	require.Equal(t, 1, granted)
@@ -561,7 +634,7 @@ func TestWhoDisconnectsWhileAnAccountIsConnectedStaysDisconnected(t *testing.T) 
 		}
 		return nil
 	})
-	require.Error(t, node.Accept(t.Context(), ann, true))
+	require.Error(t, node.Accept(t.Context(), ann, "", true))
 	method.fail(nil)
 	_, err := node.For(t.Context(), ann)
 	requireKind(t, filehost.NotConnected, err)

@@ -33,7 +33,7 @@ func TestALoginFlowConnectsTheAccountThatItsUserHasSeen(t *testing.T) {
 	requireKind(t, filehost.NotConnected, err)
 
 	other := w.flowNode("two")
-	require.NoError(t, other.Accept(t.Context(), ann, true))
+	require.NoError(t, other.Accept(t.Context(), ann, "", true))
 	connection := w.connection(node, ann)
 	require.Equal(t, filehost.Connected, connection.State)
 	require.Equal(t, "ann.e", connection.Account)
@@ -60,7 +60,7 @@ func TestAnAppPasswordGoesAsTheHostHasProvedToTakeIt(t *testing.T) {
 			w.flow.set(func(h *flowHost) { h.noBearer = test.noBearer })
 			node := w.flowNode("one")
 			w.offer(node, ann, annThere)
-			require.NoError(t, node.Accept(t.Context(), ann, true))
+			require.NoError(t, node.Accept(t.Context(), ann, "", true))
 			require.Equal(t, test.want, w.credential(node, ann).Scheme)
 		})
 	}
@@ -71,10 +71,10 @@ func TestPasswordsThatOthersGotWrongHoldNoLoginFlowUp(t *testing.T) {
 	node := w.flowNode("one")
 	w.flow.set(func(h *flowHost) { h.closed = true })
 	w.offer(node, ann, annThere)
-	require.NoError(t, node.Accept(t.Context(), ann, false))
+	require.NoError(t, node.Accept(t.Context(), ann, "", false))
 	require.Empty(t, w.flow.working(), "it is revoked at once")
 	w.offer(node, ann, annThere)
-	require.NoError(t, node.Accept(t.Context(), ann, true))
+	require.NoError(t, node.Accept(t.Context(), ann, "", true))
 	require.NoError(t, node.Disconnect(t.Context(), ann))
 	require.Empty(t, w.flow.working())
 }
@@ -84,7 +84,7 @@ func TestAnAppPasswordThatIsGoneCountsAsOneFailedLoginAtMost(t *testing.T) {
 	node := w.flowNode("one")
 	password := w.offer(node, ann, annThere)
 	w.flow.set(func(h *flowHost) { delete(h.passwords, password) })
-	require.NoError(t, node.Accept(t.Context(), ann, false))
+	require.NoError(t, node.Accept(t.Context(), ann, "", false))
 	w.requireNothingLeft()
 	w.flow.set(func(h *flowHost) { require.Zero(t, h.rejected, "it had gone as a bearer token before") })
 
@@ -101,11 +101,11 @@ func TestAnAccountThatIsDeclinedIsRevoked(t *testing.T) {
 	w := newFlowWorld(t)
 	node := w.flowNode("one")
 	w.offer(node, ann, annThere)
-	requireKind(t, filehost.NotFound, node.Accept(t.Context(), bob, true))
-	require.NoError(t, node.Accept(t.Context(), ann, false))
+	requireKind(t, filehost.NotFound, node.Accept(t.Context(), bob, "", true))
+	require.NoError(t, node.Accept(t.Context(), ann, "", false))
 	require.Empty(t, w.flow.working())
 	w.requireNothingLeft()
-	requireKind(t, filehost.NotFound, node.Accept(t.Context(), ann, true))
+	requireKind(t, filehost.NotFound, node.Accept(t.Context(), ann, "", true))
 	require.Equal(t, filehost.Disconnected, w.state(node, ann))
 }
 
@@ -114,7 +114,7 @@ func TestAnAccountThatNobodySpeaksForIsRevoked(t *testing.T) {
 	node := w.flowNode("one")
 	w.offer(node, ann, annThere)
 	w.clock.Advance(5 * time.Minute)
-	requireKind(t, filehost.NotFound, node.Accept(t.Context(), ann, true))
+	requireKind(t, filehost.NotFound, node.Accept(t.Context(), ann, "", true))
 	w.tend(w.flowNode("two"))
 	require.Empty(t, w.flow.working())
 	w.requireNothingLeft()
@@ -255,7 +255,7 @@ func TestALaterLoginFlowTakesThePlaceOfAnEarlier(t *testing.T) {
 	w.flow.allow(t, second, "ann", annThere)
 	w.tend(node)
 	w.tend(node)
-	require.NoError(t, node.Accept(t.Context(), ann, true))
+	require.NoError(t, node.Accept(t.Context(), ann, "", true))
 }
 
 func TestAnAccountThatIsOfferedGoesWhenAnotherFlowBegins(t *testing.T) {
@@ -263,7 +263,7 @@ func TestAnAccountThatIsOfferedGoesWhenAnotherFlowBegins(t *testing.T) {
 	node := w.flowNode("one")
 	w.offer(node, ann, annThere)
 	w.beginFlow(node, ann)
-	requireKind(t, filehost.NotFound, node.Accept(t.Context(), ann, true))
+	requireKind(t, filehost.NotFound, node.Accept(t.Context(), ann, "", true))
 	w.tend(node)
 	require.Empty(t, w.flow.working())
 }
@@ -281,7 +281,7 @@ func TestDisconnectEndsLoginFlows(t *testing.T) {
 				w.tend(node)
 			}
 			require.NoError(t, node.Disconnect(t.Context(), ann))
-			requireKind(t, filehost.NotFound, node.Accept(t.Context(), ann, true))
+			requireKind(t, filehost.NotFound, node.Accept(t.Context(), ann, "", true))
 			if steps == 0 {
 				w.flow.allow(t, login, "ann", annThere) // a late answer
 			}
@@ -329,7 +329,7 @@ func TestWhoHasNoLoginFlowDoesNotTouchTheListOfAll(t *testing.T) {
 	w.flow.allow(t, login, "ann", annThere)
 	w.tend(node)
 	w.tend(node)
-	require.NoError(t, node.Accept(t.Context(), ann, true))
+	require.NoError(t, node.Accept(t.Context(), ann, "", true))
 }
 
 func TestASignInUnderWayEndsForWhoIsNotConnected(t *testing.T) {
@@ -337,7 +337,7 @@ func TestASignInUnderWayEndsForWhoIsNotConnected(t *testing.T) {
 	node := w.flowNode("one", impatient)
 	w.offer(node, ann, annThere)
 	require.NoError(t, node.EndSignIns(t.Context(), ann))
-	requireKind(t, filehost.NotFound, node.Accept(t.Context(), ann, true))
+	requireKind(t, filehost.NotFound, node.Accept(t.Context(), ann, "", true))
 	w.tend(node)
 	require.Empty(t, w.flow.working())
 }
@@ -347,7 +347,7 @@ func TestAnotherConnectionEndsALoginFlow(t *testing.T) {
 	node := w.flowNode("one", func(c *Config) { c.Methods = append(c.Methods, filehost.MethodPassword) })
 	w.offer(node, ann, annThere)
 	require.NoError(t, node.ConnectWithPassword(t.Context(), ann, "ann", filehost.NewSecret("canary-app-password")))
-	requireKind(t, filehost.NotFound, node.Accept(t.Context(), ann, true))
+	requireKind(t, filehost.NotFound, node.Accept(t.Context(), ann, "", true))
 	w.tend(node)
 	require.Empty(t, w.flow.working())
 	require.Equal(t, "canary-app-password", w.credential(node, ann).Secret.Reveal())
@@ -484,7 +484,7 @@ func TestLoginFlowsNeedAHostThatKnowsThem(t *testing.T) {
 	node := w.node(byPassword)
 	_, err = node.BeginLoginFlow(t.Context(), ann)
 	requireKind(t, filehost.Unsupported, err)
-	requireKind(t, filehost.NotFound, node.Accept(t.Context(), ann, true))
+	requireKind(t, filehost.NotFound, node.Accept(t.Context(), ann, "", true))
 	node.WatchLoginFlows(t.Context(), nil) // returns: there is nothing to watch
 }
 
@@ -509,7 +509,7 @@ func TestALoginFlowOfAnotherAddressIsForgottenAndNothingOfItSent(t *testing.T) {
 		c.HostUser, c.Probe, c.Revoke = moved.lookUp, moved.probe, moved.end
 	})
 	require.Nil(t, w.connection(after, ann).Pending)
-	requireKind(t, filehost.NotFound, after.Accept(t.Context(), ann, true))
+	requireKind(t, filehost.NotFound, after.Accept(t.Context(), ann, "", true))
 	w.tend(after)
 	require.Empty(t, moved.requests)
 	require.Empty(t, moved.ended)
@@ -540,7 +540,7 @@ func TestALoginFlowIsWorthNothingInAnothersPlace(t *testing.T) {
 	require.NoError(t, err)
 	w.kv.Put(node.key("flow_", index.Flows[0].ID), stolen)
 	require.Nil(t, w.connection(node, ann).Pending)
-	requireKind(t, filehost.NotFound, node.Accept(t.Context(), ann, true))
+	requireKind(t, filehost.NotFound, node.Accept(t.Context(), ann, "", true))
 }
 
 func TestNoSecretOfALoginFlowIsStoredLoggedOrPrinted(t *testing.T) {
@@ -570,11 +570,11 @@ func TestNoSecretOfALoginFlowIsStoredLoggedOrPrinted(t *testing.T) {
 	w.tend(node)
 	check()
 	w.flow.set(func(h *flowHost) { h.revoke = filehost.E(filehost.HostUnavailable, "down", nil) })
-	require.NoError(t, node.Accept(t.Context(), ann, false))
+	require.NoError(t, node.Accept(t.Context(), ann, "", false))
 	check()
 	w.kv.Fail(func(filehosttest.Op, string) error { return errDatabase })
 	_, err := node.BeginLoginFlow(t.Context(), ann)
-	seen.add(err, node.Accept(t.Context(), ann, true), node, node.config)
+	seen.add(err, node.Accept(t.Context(), ann, "", true), node, node.config)
 	w.kv.Fail(nil)
 	require.NotContains(t, seen.String(), "canary")
 	require.NotContains(t, w.log.String(), "canary")

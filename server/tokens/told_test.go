@@ -43,7 +43,7 @@ var ways = map[string]func(w *world, r *report, edits ...func(*Config)) (node *S
 			flows.tend(node)
 		}
 		password := flows.offer(node, ann, annThere)
-		r.add(flows.connection(node, ann), node.Accept(ctx, ann, true))
+		r.add(flows.connection(node, ann), node.Accept(ctx, ann, "", true))
 		return node, []string{password}
 	},
 	"app token": func(w *world, r *report, edits ...func(*Config)) (*Store, []string) {

@@ -171,11 +171,14 @@ func (t *Tokens) Offer(userID string, pending filehost.Pending) {
 }
 
 // Accept implements filehost.Connections.
-func (t *Tokens) Accept(_ context.Context, userID string, accept bool) error {
+func (t *Tokens) Accept(_ context.Context, userID, shown string, accept bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if _, ok := t.pending[userID]; !ok {
+	switch pending, ok := t.pending[userID]; {
+	case !ok:
 		return filehost.E(filehost.NotFound, "No account waits to be connected.", nil)
+	case shown != "" && shown != pending.Account:
+		return filehost.E(filehost.Conflict, "You have signed in with another account since. Press “Connect again” to see it.", nil)
 	}
 	delete(t.pending, userID)
 	if accept {
