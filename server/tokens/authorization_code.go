@@ -209,25 +209,14 @@ func (s *Store) account(ctx context.Context, at endpoints, userID string, answer
 	case err != nil, account != "":
 		return account, err
 	case at.UserInfo == "":
-		return accountName(who), nil
+		return who.Name, nil
 	}
-	var user struct {
-		Name    string `json:"preferred_username"`
-		Subject string `json:"sub"`
-	}
+	var user userInfo
 	if err := s.getJSON(ctx, at.UserInfo, answer.AccessToken, &user); err != nil {
 		return "", s.signInServerDown(err)
 	}
 	if who.Subject != "" && user.Subject != who.Subject { // OpenID Connect Core 5.3.2
 		return "", s.notProven(errUserInfo)
 	}
-	return accountName(idToken{Subject: user.Subject, Name: user.Name}), nil
-}
-
-// accountName is what a sign-in server calls a user; "" = nothing that could be shown.
-func accountName(who idToken) string {
-	if account := cmp.Or(who.Name, who.Subject); len(account) <= maxAccountBytes {
-		return account
-	}
-	return ""
+	return cmp.Or(user.name(), who.Name), nil
 }

@@ -274,6 +274,7 @@ func TestAScopeThatWasAskedAndNotGrantedIsNamed(t *testing.T) {
 func TestTheAccountIsNamedByWhoKnowsIt(t *testing.T) {
 	tests := map[string]struct {
 		userID  any
+		info    map[string]any // of the sign-in server
 		host    string
 		hostErr error
 		want    string
@@ -281,7 +282,10 @@ func TestTheAccountIsNamedByWhoKnowsIt(t *testing.T) {
 	}{
 		"the token answer":                 {userID: "alice", host: "other", want: "alice"},
 		"the host":                         {host: "alice-at-host", want: "alice-at-host"},
-		"the sign-in server's user info":   {want: "alan"},
+		"the sign-in server's user info":   {info: map[string]any{"sub": "0815", "preferred_username": "alan", "name": "Alan"}, want: "alan"},
+		"a name for people":                {info: map[string]any{"sub": "0815", "name": "Alan"}, want: "Alan"},
+		"nobody":                           {info: map[string]any{"sub": "CgQwODE1EgVsb2NhbA"}, want: ""},
+		"an endless name":                  {info: map[string]any{"sub": "0815", "name": strings.Repeat("a", maxAccountBytes+1)}, want: ""},
 		"a host that takes no such tokens": {hostErr: filehost.E(filehost.CredentialRejected, "no", nil), wantErr: filehost.NotConfigured},
 		"a host that is down":              {hostErr: filehost.E(filehost.HostUnavailable, "down", nil), wantErr: filehost.HostUnavailable},
 	}
@@ -289,7 +293,7 @@ func TestTheAccountIsNamedByWhoKnowsIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.publish("/.well-known/openid-configuration", "userinfo_endpoint", w.server.URL+"/userinfo")
-			w.server.answer["user_id"] = test.userID
+			w.server.answer["user_id"], w.server.userInfo = test.userID, test.info
 			w.account = func(filehost.Credential) (string, error) { return test.host, test.hostErr }
 			node := w.node(w.byIssuer)
 			state, code := w.begin(node, ann)

@@ -121,7 +121,7 @@ func (s *Store) revokeReplaced(fresh record, replaced ...record) {
 		if !r.gaveAccess() || !r.Password.IsEmpty() && r.Password.Equal(fresh.Password) {
 			continue // or the user has entered the same password again
 		}
-		if r.Grant == codeGrant && fresh.Grant == codeGrant && r.Account == fresh.Account && !s.provider.profile.apart {
+		if r.Grant == codeGrant && fresh.Grant == codeGrant && r.Account == fresh.Account && r.Subject == fresh.Subject && !s.provider.profile.apart {
 			// Servers that keep one session for a browser, as Keycloak does, would end the new grant with the old one's
 			// refresh token: both belong to that session. They end together when the user disconnects.
 			r.RefreshToken = filehost.Secret{}

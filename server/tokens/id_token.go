@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"errors"
@@ -29,7 +30,28 @@ var idTokenAlgorithms = []string{
 // idToken is what the plugin uses of an ID token that it has checked.
 type idToken struct {
 	Subject string // the user, at this sign-in server and for ever
-	Name    string // preferred_username, for people to read; may change
+	Name    string // for people to read; may change. "" = there is none
+}
+
+// names are what a sign-in server may call a user for people to read (OpenID Connect Core 5.1).
+type names struct {
+	Username string `json:"preferred_username"`
+	Full     string `json:"name"`
+}
+
+// name is the name to be shown; "" = there is none. It is never the subject: that may be a number that tells nobody
+// anything, such as Dex's.
+func (n names) name() string {
+	if shown := cmp.Or(n.Username, n.Full); len(shown) <= maxAccountBytes {
+		return shown
+	}
+	return ""
+}
+
+// userInfo is what the plugin uses of the answer of a user info endpoint (OpenID Connect Core 5.3.2).
+type userInfo struct {
+	Subject string `json:"sub"`
+	names
 }
 
 // idTokenError says why an ID token is refused, in words of our own: those of the token are anybody's.
@@ -141,7 +163,7 @@ func checkClaims(want expected, token *oidc.IDToken, accessToken filehost.Secret
 	found := idToken{Subject: token.Subject}
 	var more struct {
 		Party *string `json:"azp"`
-		Name  string  `json:"preferred_username"`
+		names
 	}
 	refreshed := want.refreshed()
 	dated := token.IssuedAt.Unix() > 0 && !token.IssuedAt.After(now.Add(idTokenSkew))
@@ -163,6 +185,6 @@ func checkClaims(want expected, token *oidc.IDToken, accessToken filehost.Secret
 	case token.AccessTokenHash != "" && token.VerifyAccessToken(accessToken.Reveal()) != nil:
 		return idToken{}, &idTokenError{"it belongs to another access token (at_hash)"}
 	}
-	found.Name = more.Name
+	found.Name = more.name()
 	return found, nil
 }

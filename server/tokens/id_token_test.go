@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -265,6 +266,25 @@ func TestARefreshTellsTheSameUserOrEndsTheConnection(t *testing.T) {
 			_, err = node.For(t.Context(), ann)
 			requireKind(t, filehost.NotConnected, err)
 			require.Equal(t, 2, w.server.tokenCalls())
+		})
+	}
+}
+
+func TestAnIDTokenNamesItsUserForPeopleOrNotAtAll(t *testing.T) {
+	for name, test := range map[string]struct {
+		claims map[string]any
+		want   string
+	}{
+		"by user name":      {map[string]any{"preferred_username": "alan", "name": "Alan"}, "alan"},
+		"by name":           {map[string]any{"preferred_username": nil, "name": "Alan"}, "Alan"},
+		"by an opaque id":   {map[string]any{"preferred_username": nil}, ""},
+		"by an endless one": {map[string]any{"preferred_username": strings.Repeat("a", maxAccountBytes+1)}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			server := w.openID("userinfo_endpoint", nil)
+			server.claims = func(claims map[string]any) { maps.Copy(claims, test.claims) }
+			require.Equal(t, test.want, w.connect(w.node(w.byIssuer), ann).Account)
 		})
 	}
 }

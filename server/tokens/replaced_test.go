@@ -61,6 +61,23 @@ func TestAServerThatKeepsSessionsIsNotAskedToEndTheOneOfTheNewGrant(t *testing.T
 	}
 }
 
+// TestASessionOfAnotherUserWithoutANameIsEnded tells users apart by their subjects where the sign-in server has no names.
+func TestASessionOfAnotherUserWithoutANameIsEnded(t *testing.T) {
+	for subject, hints := range map[string][]string{"0815": {"access_token"}, "0816": {"refresh_token", "access_token"}} {
+		t.Run(subject, func(t *testing.T) {
+			w := newWorld(t)
+			server := w.openID("userinfo_endpoint", nil)
+			server.claims = func(claims map[string]any) { delete(claims, "preferred_username") }
+			node := w.node(w.byIssuer)
+			w.connect(node, ann)
+			server.claims = func(claims map[string]any) { claims["sub"], claims["preferred_username"] = subject, nil }
+			w.connect(node, ann)
+			node.config.Pending.Wait()
+			require.Equal(t, hints, w.server.revoked)
+		})
+	}
+}
+
 func TestWhatCouldNotBeReplacedIsNotRevoked(t *testing.T) {
 	w := newWorld(t)
 	node := w.node(w.revoking)

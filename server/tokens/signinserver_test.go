@@ -30,6 +30,7 @@ type signInServer struct {
 	noRotation   bool           // a refresh keeps the refresh token and doesn't repeat it
 	answer       map[string]any // further members of a token answer; nil removes one
 	metadata     map[string]any // published when not nil
+	userInfo     map[string]any
 	fault        http.HandlerFunc
 	beforeToken  func() // runs while a token request is under way
 	clock        func() time.Time
@@ -55,6 +56,7 @@ func newSignInServer(t *testing.T) *signInServer {
 		codes: map[string]url.Values{}, tokens: map[string]bool{},
 		clientID: "mattermost", clientSecret: "canary-client-secret", secretInBody: true, usedUp: "invalid_request",
 		answer: map[string]any{"expires_in": 3600, "user_id": "alice"}, clock: time.Now,
+		userInfo: map[string]any{"sub": "0815", "preferred_username": "alan"},
 	}
 	server.Server = httptest.NewServer(http.HandlerFunc(server.serve))
 	t.Cleanup(server.Close)
@@ -96,7 +98,7 @@ func (s *signInServer) answerTo(w http.ResponseWriter, r *http.Request) {
 		s.revoked = append(s.revoked, r.PostForm.Get("token_type_hint"))
 		delete(s.tokens, r.PostForm.Get("token"))
 	case r.URL.Path == "/userinfo" && s.tokens[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]:
-		writeJSON(w, http.StatusOK, map[string]any{"sub": "0815", "preferred_username": "alan"})
+		writeJSON(w, http.StatusOK, s.userInfo)
 	case r.URL.Path == "/keys" && s.keys != nil:
 		s.keys(w, r)
 	case strings.HasPrefix(r.URL.Path, "/.well-known/") && s.metadata != nil && s.metadata["at"] == r.URL.Path:

@@ -134,10 +134,7 @@ func (s *Store) vouchedAccount(ctx context.Context, at endpoints, who filehost.I
 	case account != "" || at.UserInfo == "" || !slices.Contains(s.vouchedScopes(), "openid"):
 		return account, nil
 	}
-	var user struct {
-		Name    string `json:"preferred_username"`
-		Subject string `json:"sub"`
-	}
+	var user userInfo
 	err = s.getJSON(ctx, at.UserInfo, answer.AccessToken, &user)
 	var status statusError
 	switch {
@@ -146,7 +143,7 @@ func (s *Store) vouchedAccount(ctx context.Context, at endpoints, who filehost.I
 	case err != nil:
 		return "", s.signInServerDown(err)
 	}
-	return accountName(idToken{Subject: user.Subject, Name: user.Name}), nil
+	return user.name(), nil
 }
 
 // dropLater revokes a refresh token that nobody asked for, once the access token has run out: revoking it ends that, too,
