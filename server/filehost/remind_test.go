@@ -314,7 +314,8 @@ func TestAnAccountThatTheUserHasNotSeenIsNotConnected(t *testing.T) {
 	connection, err := w.Connection(t.Context(), bob)
 	require.NoError(t, err)
 	assert.Equal(t, filehost.Disconnected, connection.State)
-	assert.Equal(t, "mallory", connection.Pending.Account, "it waits on")
+	require.NotNil(t, connection.Pending, "it waits on")
+	assert.Equal(t, "mallory", connection.Pending.Account)
 	require.NoError(t, w.AcceptShown(t.Context(), bob, "mallory", false))
 	assert.Equal(t, filehost.NotFound, kindOf(w.AcceptShown(t.Context(), bob, "mallory", true)))
 }
