@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/xml"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -201,10 +202,25 @@ func (n *Nextcloud) whenOpen(serve http.HandlerFunc) http.HandlerFunc {
 			serve(w, r)
 			return
 		}
-		w.Header().Set("X-Nextcloud-Maintenance-Mode", "1")
-		w.Header().Set("Retry-After", "120")
-		n.fail(w, http.StatusServiceUnavailable, "ServiceUnavailable", "System is in maintenance mode.")
+		n.refuseAll(w, r)
 	}
+}
+
+// refuseAll answers as each part of Nextcloud does in maintenance: its WebDAV has no header for it.
+func (n *Nextcloud) refuseAll(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, "/remote.php/") {
+		n.fail(w, http.StatusServiceUnavailable, `OCA\DAV\Exception\ServerMaintenanceMode`, "System is in maintenance mode.")
+		return
+	}
+	w.Header().Set("X-Nextcloud-Maintenance-Mode", "1")
+	if strings.HasPrefix(r.URL.Path, "/ocs/") {
+		writeOCS(w, http.StatusServiceUnavailable, http.StatusServiceUnavailable, "Service unavailable", []any{})
+		return
+	}
+	w.Header().Set("Retry-After", "120")
+	w.Header().Set("Content-Type", "text/html; charset=UTF-8")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_, _ = io.WriteString(w, "<!DOCTYPE html>\n<html><body><h2>Maintenance mode</h2></body></html>\n")
 }
 
 // breakable serves what a fault can break by its path.

@@ -101,9 +101,15 @@ func TestNextcloudKeepsOut(t *testing.T) {
 	host := startNextcloud(t, config(t))
 	host.SetMaintenance(true)
 	response, body := asAlice(t, host, "/", "alice-password", nil)
-	if response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("X-Nextcloud-Maintenance-Mode") != "1" ||
-		response.Header.Get("Retry-After") != "120" || !strings.Contains(body, "maintenance mode") {
+	if response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("X-Nextcloud-Maintenance-Mode") != "" ||
+		response.Header.Get("Retry-After") != "" || !strings.Contains(body, `<s:exception>OCA\DAV\Exception\ServerMaintenanceMode</s:exception>`) {
 		t.Errorf("in maintenance: %s %v %s", response.Status, response.Header, body)
+	}
+	for path, retryAfter := range map[string]string{"/ocs/v2.php/cloud/user?format=json": "", "/index.php/apps/oauth2/api/v1/token": "120"} {
+		response, body := send(t, newRequest(t, http.MethodGet, host.Origin()+path, ""))
+		if response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("X-Nextcloud-Maintenance-Mode") != "1" || response.Header.Get("Retry-After") != retryAfter {
+			t.Errorf("%s in maintenance: %s %v %s", path, response.Status, response.Header, body)
+		}
 	}
 	if response, body := send(t, newRequest(t, http.MethodGet, host.Origin()+"/status.php", "")); response.StatusCode != http.StatusOK ||
 		!strings.Contains(body, `"maintenance":true`) {

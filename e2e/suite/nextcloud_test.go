@@ -70,12 +70,12 @@ func TestDisabledAccount(t *testing.T) {
 	}
 }
 
-// TestHostInMaintenance shows that who waits is told how long, and stays connected.
+// TestHostInMaintenance shows that who waits is told how long, although the host does not say so, and stays connected.
 func TestHostInMaintenance(t *testing.T) {
 	host, client := useNextcloud(t, "password")
 	host.SetMaintenance(true)
 	_, err := client.List(t.Context(), in("/"))
-	if problem := wantProblem(t, err, "maintenance", http.StatusServiceUnavailable); problem.Details["retry_after_s"] != float64(120) {
+	if problem := wantProblem(t, err, "maintenance", http.StatusServiceUnavailable); problem.Details["retry_after_s"] != float64(60) {
 		t.Errorf("details are %v", problem.Details)
 	}
 	_, err = client.Attach(t.Context(), copies("/Welcome.txt"))

@@ -73,33 +73,39 @@ func (c *Client) refusal(response *http.Response) error {
 	page, _ := io.ReadAll(io.LimitReader(response.Body, drainBytes)) // a part of it says less, and that is all
 	refusal := c.statusError(response.StatusCode)
 	refusal.RetryAfter = retryAfter(response.Header.Get("Retry-After"), c.clock.Now())
-	maintenance := response.StatusCode == http.StatusServiceUnavailable && response.Header.Get("X-Nextcloud-Maintenance-Mode") == "1"
+	if response.StatusCode/100 != 5 {
+		return refusal
+	}
+	exception := exceptionOf(page)
+	// Nextcloud's WebDAV names the exception alone, the rest of it has the header.
+	maintenance := exception == `OCA\DAV\Exception\ServerMaintenanceMode` || response.Header.Get("X-Nextcloud-Maintenance-Mode") == "1"
 	switch {
-	case maintenance:
+	case maintenance && response.StatusCode == http.StatusServiceUnavailable:
 		refusal.Kind, refusal.Message = filehost.Maintenance, c.host.Name+" is in maintenance."
-	case response.StatusCode/100 == 5 && isAccountDisabled(page):
+	case exception == `OC\User\DisabledUserException`, exception == `OC\User\LoginException`:
 		refusal.Kind, refusal.Message = filehost.Forbidden, c.host.Name+" has disabled your account."
 	}
 	return refusal
 }
 
-// isAccountDisabled tells whether Nextcloud keeps the account out. To who signs in by password it says that a service is
-// unavailable, and why only in the message; to who comes with a token it lets the exception itself escape. Older versions
-// have no exception of its own for it. What stands behind an exception's name is translated.
-func isAccountDisabled(page []byte) bool {
+// exceptionOf is the name of the exception that an answer of Nextcloud or ownCloud was made of; "" = it names none. Where
+// Nextcloud keeps a disabled account out, it says to who signs in by password that a service is unavailable, and why only
+// in the message; to who comes with a token it lets the exception itself escape. Older versions have no exception of
+// their own for it. What stands behind an exception's name is translated.
+func exceptionOf(page []byte) string {
 	var answer struct {
 		XMLName   xml.Name `xml:"DAV: error"`
 		Exception string   `xml:"http://sabredav.org/ns exception"`
 		Message   string   `xml:"http://sabredav.org/ns message"`
 	}
 	if xml.Unmarshal(page, &answer) != nil {
-		return false
+		return ""
 	}
-	exception := answer.Exception
-	if exception == `Sabre\DAV\Exception\ServiceUnavailable` {
-		exception, _, _ = strings.Cut(answer.Message, ":")
+	if answer.Exception == `Sabre\DAV\Exception\ServiceUnavailable` {
+		within, _, _ := strings.Cut(answer.Message, ":")
+		return within
 	}
-	return exception == `OC\User\DisabledUserException` || exception == `OC\User\LoginException`
+	return answer.Exception
 }
 
 func (c *Client) statusError(status int) *filehost.Error {

@@ -93,7 +93,7 @@ func TestHostThatIsNotThere(t *testing.T) {
 	assert.Equal(t, filehost.HostUnavailable, filehost.KindOf(err))
 }
 
-func TestDisabledAccountIsNoBrokenHost(t *testing.T) {
+func TestNextcloudSaysWhatIsTheMatterInTheNameOfAnException(t *testing.T) {
 	const (
 		page = `<?xml version="1.0" encoding="utf-8"?><d:error xmlns:d="DAV:" xmlns:s="http://sabredav.org/ns">` +
 			`<s:exception>%s</s:exception><s:message>%s</s:message></d:error>`
@@ -110,6 +110,8 @@ func TestDisabledAccountIsNoBrokenHost(t *testing.T) {
 		"by password, years ago":  {503, page, unavailable, `OC\User\LoginException: Nutzer deaktiviert`, filehost.Forbidden},
 		"by token":                {500, page, disabled, "Account disabled", filehost.Forbidden},
 		"by token, years ago":     {500, page, `OC\User\LoginException`, "Nutzer deaktiviert", filehost.Forbidden},
+		"maintenance":             {503, page, `OCA\DAV\Exception\ServerMaintenanceMode`, "System is in maintenance mode.", filehost.Maintenance},
+		"maintenance of a part":   {500, page, `OCA\DAV\Exception\ServerMaintenanceMode`, "System is in maintenance mode.", filehost.HostUnavailable},
 		"another trouble":         {503, page, unavailable, `OCP\Lock\LockedException: DisabledUserException`, filehost.HostUnavailable},
 		"another exception":       {500, page, `OC\ServerNotAvailableException`, message, filehost.HostUnavailable},
 		"not of the library":      {503, "<html>%s%s</html>", unavailable, message, filehost.HostUnavailable},
