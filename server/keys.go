@@ -9,36 +9,57 @@ import (
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/tokens"
 )
 
-// newCipher encrypts with the admin's key, or with the one that the plugin has made; it opens what any of those that are
-// configured or kept have encrypted. The caller holds the lock.
-func (p *Plugin) newCipher(kv filehost.KV, keys config.Keys) (*tokens.Cipher, error) {
+// newCipher encrypts with the admin's key or, where he has set none, with one that the plugin makes; it opens what any of
+// those that are configured or kept have encrypted. It also returns the keys that are in force. The caller holds the lock.
+func (p *Plugin) newCipher(kv filehost.KV, keys config.Keys) (*tokens.Cipher, []filehost.Secret, error) {
 	ctx, cancel := context.WithTimeout(p.lifetime, keyTimeout)
 	defer cancel()
-	secret, err := tokens.MasterKey(ctx, kv, p.clock)
+	known, err := p.inForce(ctx, kv, keys)
 	if err != nil {
-		return nil, &storeError{err}
+		return nil, nil, &storeError{err}
 	}
-	made := tokens.Key{Secret: secret, Origin: tokens.Made}
-	current := made
-	if !keys.Current.Secret.IsEmpty() {
-		current = tokens.Key{Secret: keys.Current.Secret, Source: keys.Current.Source}
+	var secrets []filehost.Secret
+	for _, key := range known {
+		secrets = append(secrets, key.Secret)
 	}
-	known := []tokens.Key{current}
-	for _, former := range keys.Former {
-		known = append(known, tokens.Key{Secret: former.Secret, Source: former.Source})
-	}
-	known = append(known, made)
 	if known, err = p.keepReplacedKeys(ctx, kv, known); err != nil {
-		return nil, &storeError{err}
+		return nil, nil, &storeError{err}
+	}
+	if known[0].Origin != tokens.Made {
+		taken, err := tokens.TakeMadeKey(ctx, kv, p.clock, known...)
+		if err != nil {
+			return nil, nil, &storeError{err}
+		}
+		known = append(known, taken...)
 	}
 	kept, err := tokens.FormerKeys(ctx, kv, p.clock, known...)
 	if err != nil {
-		return nil, &storeError{err}
+		return nil, nil, &storeError{err}
 	}
-	return tokens.CipherOf(current, append(known[1:], kept...)...)
+	cipher, err := tokens.CipherOf(known[0], append(known[1:], kept...)...)
+	return cipher, secrets, err
 }
 
-// keepReplacedKeys keeps the keys that were configured until now and aren't any more, so that what they have encrypted still
+// inForce are the keys that the admin has configured, the current one first. Where that is missing it is the plugin's own.
+func (p *Plugin) inForce(ctx context.Context, kv filehost.KV, keys config.Keys) ([]tokens.Key, error) {
+	current := tokens.Key{Secret: keys.Current.Secret, Source: keys.Current.Source}
+	if current.Secret.IsEmpty() {
+		made, err := tokens.MasterKey(ctx, kv, p.clock)
+		if err != nil {
+			return nil, err
+		}
+		current = tokens.Key{Secret: made, Origin: tokens.Made}
+	}
+	known := []tokens.Key{current}
+	for _, former := range keys.Former {
+		if !former.Secret.IsEmpty() {
+			known = append(known, tokens.Key{Secret: former.Secret, Source: former.Source})
+		}
+	}
+	return known, nil
+}
+
+// keepReplacedKeys keeps the keys that were in force until now and aren't any more, so that what they have encrypted still
 // opens, after the next start as well: a key that was replaced, and a previous one that was removed too early. It does so
 // before the new key encrypts anything, and not in the settings: saving those would undo what another admin saves at the
 // same moment. The first of known is the key that comes into force; all that are known from now on are returned.
@@ -58,15 +79,4 @@ func (p *Plugin) keepReplacedKeys(ctx context.Context, kv filehost.KV, known []t
 		known = append(known, tokens.KeptKey(secret)) // a replica may not show it yet
 	}
 	return known, nil
-}
-
-// secretsOf are the keys that the admin has configured.
-func secretsOf(keys config.Keys) []filehost.Secret {
-	var secrets []filehost.Secret
-	for _, key := range append([]config.Key{keys.Current}, keys.Former...) {
-		if !key.Secret.IsEmpty() {
-			secrets = append(secrets, key.Secret)
-		}
-	}
-	return secrets
 }

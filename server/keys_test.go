@@ -12,6 +12,9 @@ import (
 	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/tokens"
 )
 
 const (
@@ -167,6 +170,53 @@ func TestAKeyOfTheEnvironmentThatCannotBeUsedStopsNothingButIsNamed(t *testing.T
 	_, body = h.get(t, "/health")
 	check := body["checks"].(map[string]any)["configuration"].([]any)[0].(map[string]any)
 	assert.Contains(t, check["output"], "FILEHOST_ATTACH_KEY")
+}
+
+func TestNoKeyIsMadeBesideTheAdmins(t *testing.T) {
+	assert.NotContains(t, newHost(t, good()).kv, "master_key")
+	assert.Contains(t, newHost(t, keyed("")).kv, "master_key")
+}
+
+func TestWhatTheMadeKeyHasEncryptedStillOpensWithAKeyOfOnesOwn(t *testing.T) {
+	h := newHost(t, keyed(""))
+	sealed := h.seal(t)
+	started := restart(t, h, keyed(firstKey))
+	assert.True(t, started.opens(sealed), "a key that comes with a start")
+
+	h.change(t, keyed(firstKey))
+	assert.True(t, h.opens(sealed), "a key that comes while it runs")
+	assert.True(t, restart(t, h, keyed(firstKey)).opens(sealed))
+	own := h.seal(t)
+	h.change(t, keyed(""))
+	assert.True(t, h.opens(own), "and back")
+	made := h.seal(t)
+	h.change(t, keyed(firstKey))
+	assert.True(t, h.opens(made), "and forth")
+}
+
+// TestAKeyThatIsPutIntoTheStoreOpensNothing is of somebody who can write to the database and brings what he has encrypted
+// himself, such as keys to sign with.
+func TestAKeyThatIsPutIntoTheStoreOpensNothing(t *testing.T) {
+	forger, err := tokens.NewCipher(filehost.NewSecret(thirdKey))
+	require.NoError(t, err)
+	forged, err := forger.Seal("test", []byte("forged"))
+	require.NoError(t, err)
+	put := func(h *host) *host {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.kv["master_key"] = []byte(thirdKey)
+		return h
+	}
+	h := put(newHost(t, good()))
+	assert.False(t, h.opens(forged))
+	assert.False(t, restart(t, h, good()).opens(forged), "after the next start")
+	h.change(t, keyed(secondKey))
+	assert.False(t, h.opens(forged), "with another key")
+	assert.False(t, restart(t, h, keyed(secondKey)).opens(forged), "after a start with another key")
+
+	settings := keyed(thirdKey[:32] + "!")
+	settings["previousencryptionkey"] = secondKey
+	assert.False(t, restart(t, h, settings).opens(forged), "with another key that comes with a start")
 }
 
 func TestAnAdminIsToldWhereTheKeyLies(t *testing.T) {

@@ -37,7 +37,7 @@ const (
 type runtime struct {
 	api.Runtime
 	source source
-	keys   []filehost.Secret  // those that the admin has configured
+	keys   []filehost.Secret  // those in force, without those that are kept
 	cancel context.CancelFunc // ends the background checks, and closes the connections that nobody uses
 }
 
@@ -177,7 +177,7 @@ func (p *Plugin) newRuntime(loaded source) (*runtime, error) {
 		return nil, err
 	}
 	kv := mattermost.KV{API: p.API}
-	cipher, err := p.newCipher(kv, keys)
+	cipher, inForce, err := p.newCipher(kv, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func (p *Plugin) newRuntime(loaded source) (*runtime, error) {
 	p.inBackground(func() { store.WatchLoginFlows(ctx, service.Connected) })
 	p.inBackground(func() { store.KeepSigningKeys(ctx) })
 	p.inBackground(func() { store.Reencrypt(ctx) })
-	return &runtime{Runtime: api.Runtime{Service: service, Monitor: monitor}, source: loaded, keys: secretsOf(keys), cancel: cancel}, nil
+	return &runtime{Runtime: api.Runtime{Service: service, Monitor: monitor}, source: loaded, keys: inForce, cancel: cancel}, nil
 }
 
 // wiring is what the packages of one configuration have in common.

@@ -127,40 +127,44 @@ func KeepFormerKey(ctx context.Context, kv filehost.KV, clock clockwork.Clock, c
 // changeFormerKeys changes what is kept for the current key, under compare-and-set: change may be called again. It tells
 // whether there is something to be written.
 func (c *Cipher) changeFormerKeys(ctx context.Context, kv filehost.KV, clock clockwork.Clock, change func(*formerKeys) bool) error {
-	id := c.current.id
 	return contest(ctx, clock, func() (bool, error) {
 		raw, kept, err := loadFormerKeys(ctx, kv, c)
 		if err != nil || !change(&kept) {
 			return true, err
 		}
-		plain, err := json.Marshal(kept)
-		if err != nil {
-			return false, errors.New("the former keys can't be written down")
-		}
-		next, err := c.wrap(formerKeysPlace(id), plain)
-		if err != nil {
-			return false, err
-		}
-		won, err := kv.CompareAndSet(ctx, formerKeysKey(id), raw, next, 0)
-		if err != nil {
-			return false, storeFailed(err)
-		}
-		return won, nil
+		return c.putFormerKeys(ctx, kv, raw, kept)
 	})
+}
+
+// putFormerKeys writes what is kept for the current key in the place of what was read.
+func (c *Cipher) putFormerKeys(ctx context.Context, kv filehost.KV, read []byte, kept formerKeys) (won bool, err error) {
+	plain, err := json.Marshal(kept)
+	if err != nil {
+		return false, errors.New("the former keys can't be written down")
+	}
+	next, err := c.wrap(formerKeysPlace(c.current.id), plain)
+	if err != nil {
+		return false, err
+	}
+	if won, err = kv.CompareAndSet(ctx, formerKeysKey(c.current.id), read, next, 0); err != nil {
+		return false, storeFailed(err)
+	}
+	return won, nil
 }
 
 // dropFormerKeys gives up former keys that nothing uses any more, by their ids, and what was kept for them.
 func (c *Cipher) dropFormerKeys(ctx context.Context, kv filehost.KV, clock clockwork.Clock, unused func(id string) bool) error {
 	now := clock.Now()
-	var dropped []string
+	var dropped []*masterKey
+	var secrets []filehost.Secret
 	err := c.changeFormerKeys(ctx, kv, clock, func(kept *formerKeys) bool {
-		dropped = nil
+		dropped, secrets = nil, nil
 		kept.Keys = slices.DeleteFunc(kept.Keys, func(k formerKey) bool {
 			key, err := newMasterKey(Key{Secret: filehost.NewSecret(k.Key)})
 			if err != nil || now.Sub(k.Replaced) < formerKeyTime || !unused(key.id) {
 				return false
 			}
-			dropped = append(dropped, key.id)
+			dropped, secrets = append(dropped, key), append(secrets, filehost.NewSecret(k.Key))
 			return true
 		})
 		return len(dropped) > 0
@@ -168,12 +172,12 @@ func (c *Cipher) dropFormerKeys(ctx context.Context, kv filehost.KV, clock clock
 	if err != nil {
 		return err
 	}
-	for _, id := range dropped {
-		raw, readErr := kv.Get(ctx, formerKeysKey(id))
+	for i, key := range dropped {
+		raw, readErr := kv.Get(ctx, formerKeysKey(key.id))
 		if readErr == nil && raw != nil {
-			_, readErr = kv.CompareAndDelete(ctx, formerKeysKey(id), raw)
+			_, readErr = kv.CompareAndDelete(ctx, formerKeysKey(key.id), raw)
 		}
-		err = errors.Join(err, readErr)
+		err = errors.Join(err, readErr, forgetMadeKey(ctx, kv, secrets[i]))
 	}
 	return err
 }

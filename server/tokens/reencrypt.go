@@ -231,14 +231,7 @@ func (s *Store) dropUnused(ctx context.Context, use keyUse) {
 }
 
 // hasFormer tells whether there is a key that could be removed some day.
-func (c *Cipher) hasFormer() bool {
-	for id, key := range c.byID {
-		if id != c.current.id && key.origin != Made {
-			return true
-		}
-	}
-	return false
-}
+func (c *Cipher) hasFormer() bool { return len(c.byID) > 1 }
 
 // KeyNote tells an admin where the encryption key comes from and what still uses another one, in sentences.
 func (s *Store) KeyNote() string {
@@ -277,8 +270,6 @@ func (k *masterKey) note(use keyUse) []string {
 		return []string{fmt.Sprintf("%s the key of %s: leave it there. It can be removed when this says none; connections follow within minutes, the answers kept for Idempotency-Keys end within a day.", values(left, "still uses", "still use"), k.source)}
 	case left > 0 && k.origin == Kept:
 		return []string{fmt.Sprintf("%s %s; it is given up by itself.", values(left, "still uses", "still use"), k.source)}
-	case left > 0:
-		return []string{fmt.Sprintf("%s the key that the plugin has made and keeps in Mattermost's database.", values(left, "still uses", "still use"))}
 	case k.origin == Configured:
 		return []string{"None uses the key of " + k.source + " any more: when every node says so, it can be removed."}
 	}
