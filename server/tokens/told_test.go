@@ -277,5 +277,9 @@ func TestWhateverTheStoreHoldsIsEncrypted(t *testing.T) {
 		}
 		delete(all, prefix)
 	}
+	for _, note := range all["latest"] { // which says that something has begun, and neither whose nor what
+		require.Regexp(t, "^(begun|taken) [A-Z2-7]{26}$", string(note))
+	}
+	delete(all, "latest")
 	require.Empty(t, all, "another kind of value")
 }
