@@ -127,6 +127,7 @@ const (
 	flowPurpose       purpose = "login flow"
 	flowIndexPurpose  purpose = "login flows"
 	flowEndPurpose    purpose = "login flow's end"
+	latestFlowPurpose purpose = "latest login flow"
 	urlPurpose        purpose = "url"
 	formerKeysPurpose purpose = "former keys"
 	signingPurpose    purpose = "signing keys"

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
@@ -244,46 +243,51 @@ func (s *Store) dropFlows(ctx context.Context, userID, but string) error {
 	return err
 }
 
-// What is noted of a user's latest flow, with a text that is new each time: a compare-and-set must change something.
-const (
-	latestBegun = "begun "
-	latestTaken = "taken "
-)
+// latestFlow is what is noted of a user's latest flow.
+type latestFlow struct {
+	Begun bool `json:"begun"` // just now
+}
 
 // noteLatest notes that a user begins a flow now. The note lasts until every replica shows the flow in the list of all.
 func (s *Store) noteLatest(ctx context.Context, userID string) error {
-	_, err := s.exchangeLatest(ctx, userID, latestBegun+rand.Text())
+	_, _, err := s.exchangeLatest(ctx, userID, latestFlow{Begun: true})
 	return err
 }
 
 // takeLatest takes the note of a user's latest flow away and tells whether there was one: then he has a flow that a replica
 // may not show yet.
 func (s *Store) takeLatest(ctx context.Context, userID string) (begun bool, err error) {
-	taken := latestTaken + rand.Text()
-	old, err := s.exchangeLatest(ctx, userID, taken)
+	before, taken, err := s.exchangeLatest(ctx, userID, latestFlow{})
 	if err != nil {
 		return false, err
 	}
-	_, _ = s.config.KV.CompareAndDelete(ctx, s.key("latest_", userID), []byte(taken)) // else it expires
-	return strings.HasPrefix(old, latestBegun), nil
+	_, _ = s.config.KV.CompareAndDelete(ctx, s.key("latest_", userID), taken) // else it expires
+	return before.Begun, nil
 }
 
-// exchangeLatest puts a note in the place of what is noted of a user's latest flow, and returns what was; "" = nothing.
-func (s *Store) exchangeLatest(ctx context.Context, userID, note string) (before string, err error) {
-	key := s.key("latest_", userID)
+// exchangeLatest puts a note in the place of what is noted of a user's latest flow, and returns what was and the bytes that
+// are there now. They are new each time: only what changes something confirms what was read.
+func (s *Store) exchangeLatest(ctx context.Context, userID string, note latestFlow) (before latestFlow, now []byte, err error) {
+	key, at := s.key("latest_", userID), s.place(latestFlowPurpose, userID)
 	err = s.contest(ctx, func() (bool, error) {
 		old, err := s.config.KV.Get(ctx, key)
 		if err != nil {
 			return false, storeFailed(err)
 		}
-		won, err := s.config.KV.CompareAndSet(ctx, key, old, []byte(note), flowListLag)
+		before = latestFlow{}
+		if old != nil && s.config.Cipher.decryptJSON(at, old, &before) != nil {
+			before = latestFlow{} // of a key that is gone, as the flow itself
+		}
+		if now, err = s.config.Cipher.encryptJSON(at, note); err != nil {
+			return false, filehost.E(filehost.Internal, "The sign-in could not be encrypted.", err)
+		}
+		won, err := s.config.KV.CompareAndSet(ctx, key, old, now, flowListLag)
 		if err != nil {
 			return false, storeFailed(err)
 		}
-		before = string(old)
 		return won, nil
 	})
-	return before, err
+	return before, now, err
 }
 
 // unlistFlow takes a flow from the list, and tells whether it might still have connected its user.

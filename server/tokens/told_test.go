@@ -270,7 +270,7 @@ func TestWhateverTheStoreHoldsIsEncrypted(t *testing.T) {
 	node, _ = w.vouching(filehost.MethodJWTBearer)
 	w.credential(node, ann)
 	w.stored(all)
-	for _, prefix := range []string{"conn", "state", "begun", "held", "page", "tries", "used", "flow", "flows", "ended", "sign"} {
+	for _, prefix := range []string{"conn", "state", "begun", "held", "page", "tries", "used", "flow", "flows", "latest", "ended", "sign"} {
 		require.NotEmpty(t, all[prefix], prefix)
 		for _, value := range all[prefix] {
 			require.Equal(t, node.config.Cipher.current.id, keyIDOf(value), "%s: %s", prefix, value)
