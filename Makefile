@@ -90,8 +90,8 @@ e2e: dist-host $(GOTESTSUM) $(SIGNIN_MODULES) ## Run the end-to-end tests on eac
 	@build/e2e.sh "$(CURDIR)/$(HOST_BUNDLE)" $(VARIANTS)
 
 # HOST_KIND is nextcloud, owncloud, opencloud or webdav; HOST_CA a PEM file to trust, HOST_ENTRIES how many files the
-# largest folder has (100).
-export HOST_URL HOST_KIND HOST_USER HOST_PASSWORD HOST_CA HOST_ENTRIES
+# largest folder has (100), HOST_STRANGER another user's account, whose files must be refused.
+export HOST_URL HOST_KIND HOST_USER HOST_PASSWORD HOST_CA HOST_ENTRIES HOST_STRANGER
 .PHONY: test-hosts
 test-hosts: ## Hold a file host to the suite: HOST_URL=... HOST_KIND=... HOST_USER=... HOST_PASSWORD=... (without: all that run here)
 	@cd e2e && go test ./conformance -run '^TestHosts$$' -count=1 -timeout 60m -v

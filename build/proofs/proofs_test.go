@@ -72,3 +72,24 @@ func TestEveryLineOfTheSecurityTablesHasItsTests(t *testing.T) {
 		}
 	}
 }
+
+// subtest is the name of a test, maybe with that of one within it.
+var subtest = regexp.MustCompile("`(Test[A-Z]\\w*)(?:/[^`]*)?`")
+
+// TestEveryTestThatTheDocsNameIsThere wants no page to cite a test that was renamed or removed.
+func TestEveryTestThatTheDocsNameIsThere(t *testing.T) {
+	tests := declared(t, "../..")
+	cited := 0
+	require.NoError(t, filepath.WalkDir("../../docs", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".md") {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		for _, named := range subtest.FindAllStringSubmatch(string(raw), -1) {
+			assert.True(t, tests[named[1]], "%s names %s, which there is not", path, named[1])
+			cited++
+		}
+		return err
+	}))
+	assert.Positive(t, cited)
+}

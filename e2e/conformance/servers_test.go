@@ -141,7 +141,7 @@ func given(t *testing.T) remotetest.Host {
 		s.credential.Account = must(t, account, err)
 	}
 	host := s.host(t, way, s.overDAV(t))
-	host.Many, host.Big = many, 24<<20
+	host.Many, host.Big, host.Stranger = many, 24<<20, os.Getenv("HOST_STRANGER")
 	host.Limits.Composed = s.kind == "nextcloud" || s.kind == "owncloud"
 	return host
 }
@@ -215,11 +215,11 @@ func rclone(t *testing.T) remotetest.Host {
 	return host
 }
 
-// goWebDAV is x/net/webdav, which many servers are made with.
+// goWebDAV is x/net/webdav, which many servers are made with, at an address that must be escaped.
 func goWebDAV(t *testing.T) remotetest.Host {
 	t.Helper()
 	files := &closable{FileSystem: webdav.Dir(t.TempDir())}
-	handler := &webdav.Handler{FileSystem: files, LockSystem: webdav.NewMemLS()}
+	handler := &webdav.Handler{Prefix: "/my dav", FileSystem: files, LockSystem: webdav.NewMemLS()}
 	running := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if name, given, ok := r.BasicAuth(); !ok || name != user || given != password {
 			w.WriteHeader(http.StatusUnauthorized)
@@ -231,7 +231,7 @@ func goWebDAV(t *testing.T) remotetest.Host {
 	running.Config.ErrorLog = log.New(io.Discard, "", 0)
 	running.Start()
 	t.Cleanup(running.Close)
-	s := here("webdav", running.URL)
+	s := here("webdav", running.URL+"/my%20dav/")
 	way := s.wayOut(t)
 	host := s.host(t, way, s.overDAV(t))
 	host.Forbid = func(path filehost.Path) error {

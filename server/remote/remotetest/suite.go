@@ -138,6 +138,9 @@ func (s *suite) read(entry filehost.Entry) []byte {
 	if entry.ETag != "" && content.ETag != "" {
 		assert.True(s, filehost.SameETag(entry.ETag, content.ETag), "%s is %s", entry.ETag, content.ETag)
 	}
+	if !content.ModifiedAt.IsZero() {
+		assert.Equal(s, entry.ModifiedAt, content.ModifiedAt, "%q", entry.Path)
+	}
 	return raw
 }
 
