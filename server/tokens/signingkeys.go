@@ -21,8 +21,9 @@ const (
 	signingKeyBits = 3072 // good beyond 2030 (NIST SP 800-57 part 1, 5.6.1)
 	// signingKeyTime is how long a key signs.
 	signingKeyTime = 30 * 24 * time.Hour
-	// publishedAhead is how long a key is published before it signs: longer than any relying party keeps a copy of the key
-	// set. For as long it stays published afterwards, longer than the last assertion is good for.
+	// publishedAhead is how long a key is published at least before it signs, less than signingKeyTime and longer than any
+	// relying party keeps a copy of the key set. For as long it stays published afterwards, longer than the last assertion
+	// is good for.
 	publishedAhead = 24 * time.Hour
 	// signingKeysRead is how long a node uses what it has read of the keys.
 	signingKeysRead = time.Minute
@@ -83,10 +84,9 @@ func (p plainKeys) keys() signingKeys {
 	return keys
 }
 
-// due tells whether the next key is to take over. A key that was not published for long enough never does.
+// due tells whether the next key is to take over.
 func (k signingKeys) due(now time.Time) bool {
-	age := now.Sub(k.Since)
-	return age >= signingKeyTime && age >= publishedAhead
+	return now.Sub(k.Since) >= signingKeyTime
 }
 
 // published is the key set for everybody (RFC 7517 5): public halves only.
