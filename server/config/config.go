@@ -200,7 +200,7 @@ func New(settings map[string]any, siteURL string, kinds Kinds) (Config, error) {
 		AllowUnscanned: raw.AllowUnscannedCopies,
 		SiteURL:        v.site(siteURL),
 	}
-	if slices.ContainsFunc(config.Methods, signsIn) {
+	if slices.ContainsFunc(config.Methods, filehost.Method.UsesSignInServer) {
 		config.OAuth = v.oauth(raw, config.Methods)
 	}
 	if config.Methods[0].Automatic() {

@@ -10,15 +10,6 @@ import (
 // subjectServices are the values of AuthService that a Mattermost account can have, but for a password of its own.
 var subjectServices = []string{"gitlab", "google", "ldap", "office365", "openid", "saml"}
 
-// usernameServices are those whose user names Mattermost takes over as they are, or not at all. To a name of another service
-// that is taken it appends digits, so that it may be somebody else's there.
-var usernameServices = []string{"ldap", "saml"}
-
-// signsIn tells whether a method works with a sign-in server.
-func signsIn(m filehost.Method) bool {
-	return m == filehost.MethodOAuth || m == filehost.MethodTokenExchange || m == filehost.MethodJWTBearer
-}
-
 // methods reads the preferred method and those that come after it.
 func (v *validator) methods(raw Raw) []filehost.Method {
 	preferred := v.oneOf("SignIn", raw.SignIn, filehost.MethodNames(filehost.Methods()))
@@ -95,8 +86,8 @@ func (v *validator) subject(raw Raw) Subject {
 	}
 	service := strings.TrimSpace(raw.SubjectService)
 	switch {
-	case subject.Claim == SubjectUsername && !slices.Contains(usernameServices, service):
-		v.fail("SubjectService", "enter one of %s: user names of the others may be Mattermost's own, or choose another “%s”.", strings.Join(usernameServices, ", "), filehost.LabelSubjectClaim)
+	case subject.Claim == SubjectUsername && !slices.Contains(filehost.Directories, service):
+		v.fail("SubjectService", "enter one of %s: user names of the others may be Mattermost's own, or choose another “%s”.", strings.Join(filehost.Directories, ", "), filehost.LabelSubjectClaim)
 	case subject.Claim != SubjectUserID || service != "":
 		service = v.oneOf("SubjectService", service, subjectServices)
 	}

@@ -109,7 +109,7 @@ func (s *Service) checkAutomaticAccess(ctx context.Context) error {
 
 // checkComplete tells what a valid configuration lacks: a Service exists for no other.
 func (s *Service) checkComplete() error {
-	if s.NoReturn && slices.ContainsFunc(s.Methods, Method.needsSiteURL) {
+	if s.NoReturn && slices.ContainsFunc(s.Methods, Method.UsesSignInServer) {
 		missing := s.noReturn()
 		return &Degraded{Remedy: missing.Message + " What needs no sign-in works.", Err: missing}
 	}

@@ -58,9 +58,9 @@ func (c Connection) Automatic() bool {
 	return len(c.Methods) > 0 && c.Methods[0].Automatic() && c.Refused == nil && !c.Declined
 }
 
-// needsSiteURL tells whether a method can't do without Mattermost's own address: sign-ins come back to it, and whoever
-// trusts the plugin's tokens knows it by that.
-func (m Method) needsSiteURL() bool {
+// UsesSignInServer tells whether a method works with a sign-in server. None of them can do without Mattermost's own address:
+// sign-ins come back to it, and whoever trusts the plugin's tokens knows it by that.
+func (m Method) UsesSignInServer() bool {
 	return m == MethodOAuth || m == MethodTokenExchange || m == MethodJWTBearer
 }
 
@@ -75,6 +75,10 @@ type Identity struct {
 	Bot           bool
 	Active        bool
 }
+
+// Directories are the single sign-ons (AuthService) whose user names Mattermost takes over as they are, or not at all. To a
+// name of another that is taken it appends digits, so that it may be somebody else's there.
+var Directories = []string{"ldap", "saml"}
 
 // Refusal says why an automatic method gives a user no access.
 type Refusal struct {

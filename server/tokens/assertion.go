@@ -34,10 +34,6 @@ const (
 	SubjectUsername SubjectClaim = "username"
 )
 
-// directories are the services whose user names Mattermost takes over as they are, or not at all. For those of the others
-// it appends digits to a name that is taken, and so may name somebody else.
-var directories = []string{"ldap", "saml"}
-
 // Subject says as whom users are named to others. The zero value names nobody.
 type Subject struct {
 	Claim   SubjectClaim
@@ -53,7 +49,7 @@ func (s Subject) vouched(who filehost.Identity) bool {
 
 // username is the user name that the single sign-on vouches for; "" = it does for none.
 func (s Subject) username(who filehost.Identity) string {
-	if !s.vouched(who) || !slices.Contains(directories, who.AuthService) {
+	if !s.vouched(who) || !slices.Contains(filehost.Directories, who.AuthService) {
 		return ""
 	}
 	return who.Username

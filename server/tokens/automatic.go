@@ -39,11 +39,6 @@ func newAutomatic(s *Store) (automatic, error) {
 	return nil, filehost.E(filehost.NotConfigured, "There is no such sign-in method.", nil)
 }
 
-// needsSignInServer tells whether a method works with a sign-in server.
-func needsSignInServer(m filehost.Method) bool {
-	return m == filehost.MethodOAuth || m == filehost.MethodTokenExchange || m == filehost.MethodJWTBearer
-}
-
 // refusal means that an automatic method has no access for a user. It is no failure: the next method is offered.
 type refusal struct {
 	reason string // one sentence for the user, which holds nothing of the server's answer

@@ -128,7 +128,7 @@ func newProvider(config Config) (*provider, error) {
 		people: slices.Contains(config.Methods, filehost.MethodOAuth),
 	}
 	// An issuer is a sign-in server of its own, beside the host. So is one that trusts the plugin: no host does.
-	trusts := needsSignInServer(config.Methods[0]) && config.Methods[0].Automatic()
+	trusts := config.Methods[0].UsesSignInServer() && config.Methods[0].Automatic()
 	known, ok := profiles[config.Host.Kind]
 	switch {
 	case trusts:

@@ -185,7 +185,7 @@ func (r record) gaveAccess() bool { return r.Grant != "" && r.State != refused }
 
 // ofSignInServer tells whether a record's credential was made by the sign-in server.
 func (r record) ofSignInServer() bool {
-	return r.Grant == codeGrant || needsSignInServer(filehost.Method(r.Grant))
+	return r.Grant == codeGrant || filehost.Method(r.Grant).UsesSignInServer()
 }
 
 // empty tells whether a lease is one under which a first credential is made.

@@ -140,7 +140,7 @@ func New(config Config) (*Store, error) {
 	if slices.Contains(config.Methods, filehost.MethodLoginFlow) && store.flowPath() == "" {
 		return nil, filehost.E(filehost.NotConfigured, "This kind of file host knows no login flow: choose another sign-in method.", nil)
 	}
-	if slices.ContainsFunc(config.Methods, needsSignInServer) {
+	if slices.ContainsFunc(config.Methods, filehost.Method.UsesSignInServer) {
 		provider, err := newProvider(config)
 		if err != nil {
 			return nil, err
