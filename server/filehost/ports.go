@@ -111,9 +111,9 @@ type Connections interface {
 	// ConnectAutomatically connects by the method that needs no act of the user, whatever it refused before. It fails with
 	// NotConnected when that method refuses him, and does nothing when he is connected.
 	ConnectAutomatically(ctx context.Context, userID string) error
-	// Callback ends an authorization code grant. Under another user's session it fails with Forbidden, unspent, for good; without a session it
-	// keeps the code for Confirm. A used, expired, dropped or unknown state is InvalidRequest; after too many failed
-	// sign-ins, Callback, Confirm and ConnectWithPassword are RateLimited.
+	// Callback ends an authorization code grant. Under another user's session it fails with Forbidden, unspent, for good;
+	// without a session it keeps the code for Confirm. A used, expired, dropped or unknown state is InvalidRequest; after
+	// too many failed sign-ins, Callback, Confirm and ConnectWithPassword are RateLimited.
 	Callback(ctx context.Context, callback Callback) (CallbackResult, error)
 	// Confirmation returns what the page with this handle shows, or NotFound.
 	Confirmation(ctx context.Context, handle string) (Confirmation, error)

@@ -6,10 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"log/slog"
-	"slices"
-	"strings"
 	"time"
-	"unicode"
 
 	"github.com/jonboulle/clockwork"
 )
@@ -156,24 +153,6 @@ func (r *Reminders) replace(ctx context.Context, key string, old []byte, next re
 	return raw, won, err
 }
 
-// The actions behind the buttons of a reminder, and behind the dialogs that they open.
-const (
-	ActionConnect = "connect"
-	ActionCode    = "code"
-	ActionConfirm = "confirm"
-	ActionAccount = "account"
-)
-
-// The field of the dialog about an account, and its answers.
-const (
-	FieldAccount  = "account"
-	AccountMine   = "mine"
-	AccountOthers = "others"
-)
-
-// FieldCode is the field of the dialog for a code.
-const FieldCode = "code"
-
 // message words a reminder.
 func (r *Reminders) message(loss Loss) Message {
 	host := literal(r.Host.Name)
@@ -194,91 +173,4 @@ func (r *Reminders) message(loss Loss) Message {
 			{Action: ActionCode, Label: "Enter a code", HostID: r.Host.ID},
 		},
 	}
-}
-
-// Resume begins the sign-in of a user who has pressed the button of a reminder, and returns what to tell him, as Markdown.
-// It is his own sign-in, whoever the reminder was for, by the best method that is one: the others need no button. An
-// account that waits for his word is shown instead, in a dialog.
-func (s *Service) Resume(ctx context.Context, userID, triggerID string) (string, error) {
-	connection, err := s.Connection(ctx, userID)
-	switch {
-	case err != nil:
-		return "", err
-	case connection.Pending != nil:
-		return "", s.askAccount(ctx, triggerID, *connection.Pending)
-	}
-	method := connection.Methods[0]
-	if i := slices.IndexFunc(connection.Methods, func(m Method) bool { return !m.Automatic() }); i >= 0 {
-		method = connection.Methods[i]
-	}
-	host := literal(s.Host.Name)
-	if method == MethodPassword {
-		return "To connect " + host + ", open Mattermost in a browser or the desktop app. Press the paperclip below a message, choose " + host +
-			", and enter your user name there and an app password.", nil
-	}
-	begun, err := s.Begin(ctx, userID, method)
-	switch {
-	case err != nil:
-		return "", err
-	case begun.Connected:
-		return "You are connected to " + host + ".", nil
-	case begun.LoginURL != "":
-		return "[Sign in](" + linkable(begun.LoginURL) + ") to connect " + host + ". The link is for you alone, and good for twenty minutes. " +
-			"Then come back and press “Connect again” once more to confirm the account.", nil
-	}
-	return "[Sign in](" + linkable(begun.AuthorizeURL) + ") to connect " + host + ". The link is for you alone, and good for ten minutes. " +
-		"If the page at its end shows a code, press “Enter a code” above and type it there.", nil
-}
-
-// AskCode shows the user whose press has the trigger id where to type the code of a sign-in whose browser had no Mattermost
-// session: the browsers that mobile and desktop apps open have none, and mobile apps no other place for it.
-func (s *Service) AskCode(ctx context.Context, triggerID string) error {
-	return s.Mattermost.Ask(ctx, Dialog{TriggerID: triggerID, Action: ActionConfirm, State: s.Host.ID, Title: "Enter a code",
-		Text:  "Type the code that the page at the end of your sign-in shows. Type none that somebody else has sent you.",
-		Field: DialogField{Name: FieldCode, Label: "Code", Placeholder: "ABCD-EFGH"}})
-}
-
-// askAccount shows a user the account that he has signed in with. Which one comes back with the answer.
-func (s *Service) askAccount(ctx context.Context, triggerID string, pending Pending) error {
-	text := "You have signed in to " + literal(s.Host.Name) + " as " + literal(pending.Account)
-	for _, more := range []string{pending.DisplayName, pending.Email} {
-		if more != "" {
-			text += ", " + literal(more)
-		}
-	}
-	return s.Mattermost.Ask(ctx, Dialog{TriggerID: triggerID, Action: ActionAccount, State: s.Host.ID + " " + pending.Account, Title: "Connect this account?",
-		Text: text + ". Is that your own account?",
-		Field: DialogField{Name: FieldAccount, Label: "Account", Options: []DialogOption{
-			{AccountMine, "It is mine: connect it"}, {AccountOthers, "It is not mine: forget it"}}}})
-}
-
-// maxLiteral is how much of a name a message shows, in characters.
-const maxLiteral = 64
-
-// literal shows a name that somebody else chose in a Markdown message as it is: as code, in which nothing is a link, a
-// mention or an emoji. What would end the code is left out or replaced.
-func literal(name string) string {
-	shown := []rune(strings.Map(func(r rune) rune {
-		switch {
-		case r == '`':
-			return '\''
-		case r == unicode.ReplacementChar, invisible(r):
-			return -1
-		case unicode.IsControl(r), unicode.IsSpace(r):
-			return ' '
-		}
-		return r
-	}, name))
-	if len(shown) > maxLiteral {
-		shown = append(shown[:maxLiteral], '…')
-	}
-	if text := strings.TrimSpace(string(shown)); text != "" {
-		return "`" + text + "`"
-	}
-	return "`?`"
-}
-
-// linkable is an address that ends no Markdown link before its own end.
-func linkable(address string) string {
-	return strings.NewReplacer("(", "%28", ")", "%29", "<", "%3C", ">", "%3E", " ", "%20", "\\", "%5C").Replace(address)
 }

@@ -16,9 +16,10 @@ type lastUses struct {
 }
 
 // due tells whether a use is to be written down, and takes it as written.
-func (l *lastUses) due(userID string, hour time.Time) bool {
+func (l *lastUses) due(userID string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	hour := now.Truncate(lastUsePrecision)
 	if last, ok := l.byUser[userID]; ok && !hour.After(last) {
 		return false
 	}
@@ -39,10 +40,11 @@ type lastUse struct {
 // noteUse writes down that a connection was used: once in an hour of the clock, and as well as it can. A use that isn't
 // noted must not fail.
 func (s *Store) noteUse(ctx context.Context, userID string) {
-	hour := s.config.Clock.Now().UTC().Truncate(lastUsePrecision)
-	if !s.used.due(userID, hour) {
+	now := s.config.Clock.Now().UTC()
+	if !s.used.due(userID, now) {
 		return
 	}
+	hour := now.Truncate(lastUsePrecision)
 	key, at := s.key("used_", userID), s.place(lastUsePurpose, userID)
 	old, err := s.config.KV.Get(ctx, key)
 	if err != nil {

@@ -1,0 +1,37 @@
+package filehost
+
+import (
+	"strings"
+	"unicode"
+)
+
+// maxLiteral is how much of a name a message shows, in characters.
+const maxLiteral = 64
+
+// literal shows a name that somebody else chose in a Markdown message as it is: as code, in which nothing is a link, a
+// mention or an emoji. What would end the code is left out or replaced.
+func literal(name string) string {
+	shown := []rune(strings.Map(func(r rune) rune {
+		switch {
+		case r == '`':
+			return '\''
+		case r == unicode.ReplacementChar, invisible(r):
+			return -1
+		case unicode.IsControl(r), unicode.IsSpace(r):
+			return ' '
+		}
+		return r
+	}, name))
+	if len(shown) > maxLiteral {
+		shown = append(shown[:maxLiteral], '…')
+	}
+	if text := strings.TrimSpace(string(shown)); text != "" {
+		return "`" + text + "`"
+	}
+	return "`?`"
+}
+
+// linkable is an address that ends no Markdown link before its own end.
+func linkable(address string) string {
+	return strings.NewReplacer("(", "%28", ")", "%29", "<", "%3C", ">", "%3E", " ", "%20", "\\", "%5C").Replace(address)
+}
