@@ -93,7 +93,7 @@ func (s *Store) keysRemedy(ctx context.Context, found endpoints) error {
 	switch {
 	case errors.Is(err, errNoKeys):
 		return filehost.E(filehost.HostUnavailable, name+" shows no key that ID tokens can be checked with: public RSA keys of 2048 to 8192 bits, EC keys or Ed25519. Nobody can sign in until the server has one.", err)
-	case errors.Is(err, errNoDocument), errors.Is(err, errNotMetadata):
+	case errors.Is(err, errNotThere), errors.Is(err, errNotJSON):
 		return filehost.E(filehost.HostUnavailable, name+" shows no keys: correct jwks_uri in the server's own configuration, or let the Mattermost server's requests through. Nobody can sign in until then.", err)
 	case errors.As(err, &status):
 		return filehost.E(filehost.HostUnavailable, fmt.Sprintf("%s does not show them (%d): look into the server's log, or let the Mattermost server's requests through. Nobody can sign in until then.", name, int(status)), err)
@@ -208,9 +208,9 @@ func (s *Store) discoveryRemedy(cause error) error {
 	switch {
 	case errors.As(cause, &unacceptable):
 		return filehost.E(filehost.HostUnavailable, name+" publishes metadata that can't be used: "+unacceptable.why+". Correct “"+filehost.LabelOAuthIssuer+"” in the plugin's settings, or the server's own configuration.", cause)
-	case errors.Is(cause, errNoDocument):
+	case errors.Is(cause, errNotThere):
 		return filehost.E(filehost.HostUnavailable, name+" publishes no metadata below that address (404 at /.well-known/openid-configuration): "+correct+", which is the address without the part from /.well-known on.", cause)
-	case errors.Is(cause, errNotMetadata):
+	case errors.Is(cause, errNotJSON):
 		return filehost.E(filehost.HostUnavailable, name+" answers with something else than its metadata, such as a web page: "+correct+", or let the Mattermost server's requests through without it.", cause)
 	case errors.As(cause, &status) && status/100 == 5:
 		return filehost.E(filehost.HostUnavailable, filehost.BrokenRemedy(name, int(status)), cause)

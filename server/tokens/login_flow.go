@@ -1,11 +1,8 @@
 package tokens
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -121,7 +118,7 @@ func (s *Store) requestLoginFailed(err error) error {
 	case errors.Is(err, errForeignLogin):
 		return filehost.E(filehost.NotConfigured, name+" sends sign-ins to another address than the one in the plugin's settings. "+
 			"Ask your admin to enter the address that "+name+" uses itself (overwritehost and overwriteprotocol of Nextcloud).", err)
-	case errors.Is(err, errNoDocument), errors.Is(err, errNoFlow), errors.Is(err, errNotMetadata):
+	case errors.Is(err, errNotThere), errors.Is(err, errNoFlow), errors.Is(err, errNotJSON):
 		return filehost.E(filehost.NotConfigured, name+" offers no login flow at this address. Ask your admin to check the file host's address in the plugin's settings.", err)
 	case errors.As(err, &status) && int(status) == http.StatusTooManyRequests:
 		return &filehost.Error{Kind: filehost.RateLimited, RetryAfter: restTime, Err: err,
@@ -142,7 +139,7 @@ func (s *Store) poll(ctx context.Context, flow loginFlow) (grantedLogin, error) 
 	var granted grantedLogin
 	err := s.postForm(ctx, flow.Endpoint, url.Values{"token": {flow.PollToken.Reveal()}}, &granted)
 	switch {
-	case errors.Is(err, errNoDocument):
+	case errors.Is(err, errNotThere):
 		return granted, errNotYet
 	case err == nil && (checkText("loginName", granted.LoginName, maxUsernameBytes) != nil ||
 		checkText("appPassword", granted.AppPassword.Reveal(), maxPasswordBytes) != nil):
@@ -160,26 +157,7 @@ func (s *Store) postForm(ctx context.Context, address string, form url.Values, i
 		return errNoFlow
 	}
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	request.Header.Set("Accept", "application/json")
-	response, err := s.config.Client.Do(request)
-	if err != nil {
-		return callFailed(ctx, err)
-	}
-	defer response.Body.Close() //nolint:errcheck // only read
-	switch {
-	case response.StatusCode == http.StatusNotFound:
-		return errNoDocument
-	case response.StatusCode != http.StatusOK:
-		return statusError(response.StatusCode)
-	}
-	raw, err := io.ReadAll(io.LimitReader(response.Body, flowAnswerLimit))
-	if err != nil {
-		return callFailed(ctx, err)
-	}
-	if json.Unmarshal(bytes.TrimSpace(raw), into) != nil {
-		return errNotMetadata // the decoder's own words could quote the answer
-	}
-	return nil
+	return s.readJSON(request, flowAnswerLimit, into)
 }
 
 // Accept implements filehost.Connections.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -499,9 +498,4 @@ func (s *Store) endFlow(ctx context.Context, flow flowEntry) {
 	if _, err := s.unlistFlow(ctx, flow.ID); err == nil {
 		s.forget(ctx, s.key("flow_", flow.ID))
 	}
-}
-
-// jitter is half of about to one and a half times about, so that nodes don't move in step.
-func jitter(about time.Duration) time.Duration {
-	return about/2 + rand.N(about) //nolint:gosec // no secret
 }

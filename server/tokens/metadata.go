@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -157,7 +158,7 @@ func shared[T any](ctx context.Context, s *Store, what string, call func(context
 func (s *Store) discover(ctx context.Context) (metadata, error) {
 	issuer := s.provider.OAuth.Issuer
 	found, err := s.readMetadata(ctx, strings.TrimRight(issuer, "/")+"/.well-known/openid-configuration")
-	if errors.Is(err, errNoDocument) {
+	if errors.Is(err, errNotThere) {
 		found, err = s.readMetadata(ctx, rfc8414URL(issuer))
 	}
 	if err == nil {
@@ -184,10 +185,10 @@ func rfc8414URL(issuer string) string {
 }
 
 var (
-	// errNoDocument means that the server answered that there is no such document.
-	errNoDocument = errors.New("no metadata there")
-	// errNotMetadata stands for the decoder's own words, which could quote the answer.
-	errNotMetadata = errors.New("the answer is not the JSON expected")
+	// errNotThere means that the server answered that there is nothing at an address.
+	errNotThere = errors.New("nothing is there")
+	// errNotJSON stands for the decoder's own words, which could quote the answer.
+	errNotJSON = errors.New("the answer is not the JSON expected")
 )
 
 // statusError is the cause of a call that was answered with a status that is not the one hoped for.
@@ -216,23 +217,33 @@ func (s *Store) getJSON(ctx context.Context, address string, bearer filehost.Sec
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Accept", "application/json")
 	if !bearer.IsEmpty() {
 		request.Header.Set("Authorization", "Bearer "+bearer.Reveal())
 	}
+	return s.readJSON(request, answerLimit, into)
+}
+
+// readJSON makes a request once and reads the JSON document that it is answered with, of limit bytes at most. No error
+// holds anything of the answer.
+func (s *Store) readJSON(request *http.Request, limit int64, into any) error {
+	request.Header.Set("Accept", "application/json")
 	response, err := s.config.Client.Do(request)
 	if err != nil {
-		return callFailed(ctx, err)
+		return callFailed(request.Context(), err)
 	}
 	defer response.Body.Close() //nolint:errcheck // only read
 	switch {
 	case response.StatusCode == http.StatusNotFound:
-		return errNoDocument
+		return errNotThere
 	case response.StatusCode != http.StatusOK:
 		return statusError(response.StatusCode)
 	}
-	if json.NewDecoder(io.LimitReader(response.Body, answerLimit)).Decode(into) != nil {
-		return errNotMetadata
+	raw, err := io.ReadAll(io.LimitReader(response.Body, limit))
+	if err != nil {
+		return callFailed(request.Context(), err)
+	}
+	if json.NewDecoder(bytes.NewReader(raw)).Decode(into) != nil { // whatever a server appends to the document
+		return errNotJSON
 	}
 	return nil
 }

@@ -186,9 +186,14 @@ func (s *Store) pause(ctx context.Context, about time.Duration) error {
 	return pause(ctx, s.config.Clock, about)
 }
 
-// pause waits for half of about to one and a half times about, so that nodes don't move in step.
+// jitter is half of about to one and a half times about, so that nodes don't move in step.
+func jitter(about time.Duration) time.Duration {
+	return about/2 + rand.N(about) //nolint:gosec // no secret
+}
+
+// pause waits for about that long.
 func pause(ctx context.Context, clock clockwork.Clock, about time.Duration) error {
-	timer := clock.NewTimer(about/2 + rand.N(about)) //nolint:gosec // jitter, no secret
+	timer := clock.NewTimer(jitter(about))
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

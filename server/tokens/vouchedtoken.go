@@ -138,7 +138,7 @@ func (s *Store) vouchedAccount(ctx context.Context, at endpoints, who filehost.I
 	err = s.getJSON(ctx, at.UserInfo, answer.AccessToken, &user)
 	var status statusError
 	switch {
-	case errors.As(err, &status) && status/100 == 4, errors.Is(err, errNoDocument):
+	case errors.As(err, &status) && status/100 == 4, errors.Is(err, errNotThere):
 		return "", nil // the token is for the host alone
 	case err != nil:
 		return "", s.signInServerDown(err)
