@@ -47,13 +47,14 @@ func (r refusals) story() string {
 
 // weight is how much a failure says of the endpoint. A refresh token was given to the plugin by the endpoint itself. A
 // code is what a user's browser has brought: it may have been given to another client, for which Nextcloud says
-// invalid_client, or be text that a filter before the endpoint blocks.
+// invalid_client, or be text that a filter before the endpoint blocks. A grant that the plugin makes itself names a user,
+// and what is wrong may be with him there.
 type weight int
 
 const (
-	oneUsersCodes weight = iota // which tell nothing of others
-	codesOfUsers                // of two at least, with no success in between
-	ownGrant                    // a refresh token
+	oneUsers weight = iota // it tells nothing of others
+	ofUsers                // two at least have met it, with no success in between
+	ownGrant               // a refresh has
 )
 
 // finding is a failure that says something of the endpoint.
@@ -61,28 +62,29 @@ type finding struct {
 	failed *tokenError // nil = there is none
 	at     time.Time   // when it was met last
 	weight weight
-	userID string // whose code has met it last; "" = a refresh has
+	userID string // who has met it last; "" = a refresh has
 }
 
 // counts tells whether a failure is more than one user's.
-func (f finding) counts() bool { return f.failed != nil && f.weight != oneUsersCodes }
+func (f finding) counts() bool { return f.failed != nil && f.weight != oneUsers }
 
-// add takes down a failure that a code of a user has met; "" = that a refresh has. One user's does not replace another
-// that counts.
-func (f *finding) add(failed *tokenError, codeOf string, now time.Time) {
+// add takes down a failure that a user has met; "" = that a refresh has. One user's does not replace another that counts.
+// It returns what this one weighs by now.
+func (f *finding) add(failed *tokenError, userID string, now time.Time) weight {
 	same := f.failed != nil && f.failed.Error() == failed.Error()
-	next := finding{failed: failed, at: now, userID: codeOf}
+	next := finding{failed: failed, at: now, userID: userID}
 	switch {
-	case codeOf == "":
+	case userID == "":
 		next.weight = ownGrant
-	case same && !f.counts() && f.userID != codeOf:
-		next.weight = codesOfUsers
+	case same && !f.counts() && f.userID != userID:
+		next.weight = ofUsers
 	case same:
 		next.weight = f.weight
 	case f.counts():
-		return
+		return oneUsers
 	}
 	*f = next
+	return next.weight
 }
 
 // story is what an admin is told by a finding, in short.
@@ -99,18 +101,17 @@ var (
 	errThrottled  = errors.New("the token endpoint has refused requests as too many")
 )
 
-// noteExchange takes down how an exchange of a user's code ended, or a refresh where codeOf is "": nil = with tokens.
-// It asks for a health check when that tells another story now. It returns what a refusal of the plugin's client weighs
-// by now.
-func (s *Store) noteExchange(failed *tokenError, codeOf string) weight {
+// noteExchange takes down how an exchange for a user ended, or a refresh where userID is "": nil = with tokens. It asks
+// for a health check when that tells another story now. It returns what the failure weighs by now.
+func (s *Store) noteExchange(failed *tokenError, userID string) weight {
 	var spared interface{ SparedFor() time.Duration }
 	if failed != nil && (errors.Is(failed, context.Canceled) || errors.As(failed, &spared)) {
-		return oneUsersCodes // by us
+		return oneUsers // by us
 	}
 	e := &s.exchanges
 	e.mu.Lock()
 	before, told := e.refused.counts(), e.story()
-	s.addExchange(failed, codeOf)
+	weighs := s.addExchange(failed, userID)
 	refused, tells := e.refused, e.story()
 	e.mu.Unlock()
 	if refused.counts() && !before {
@@ -119,7 +120,7 @@ func (s *Store) noteExchange(failed *tokenError, codeOf string) weight {
 	if tells != told {
 		s.config.Changed()
 	}
-	return refused.weight
+	return weighs
 }
 
 // story is what an admin is told by all that is known, in short. The caller holds the lock.
@@ -142,9 +143,10 @@ func (s *Store) note(change func(*exchanges)) {
 	}
 }
 
-// noteDeclined takes down a refusal that the settings are to blame for.
-func (s *Store) noteDeclined(failed *tokenError) {
-	s.note(func(e *exchanges) { e.declined.add(failed, "", s.config.Clock.Now()) })
+// noteDeclined takes down a refusal that the settings seem to be to blame for, and returns what it weighs by now.
+func (s *Store) noteDeclined(failed *tokenError, userID string) (weighs weight) {
+	s.note(func(e *exchanges) { weighs = e.declined.add(failed, userID, s.config.Clock.Now()) })
+	return weighs
 }
 
 // noteRefusal takes down that a user was refused; code is as in refusals.
@@ -160,8 +162,8 @@ func (s *Store) noteAccepted() {
 	s.note(func(e *exchanges) { e.declined, e.refusals, e.accepted = finding{}, refusals{}, true })
 }
 
-// addExchange sorts an outcome. The caller holds the lock.
-func (s *Store) addExchange(failed *tokenError, codeOf string) {
+// addExchange sorts an outcome and returns what it weighs. The caller holds the lock.
+func (s *Store) addExchange(failed *tokenError, userID string) weight {
 	e, now := &s.exchanges, s.config.Clock.Now()
 	if now.Sub(e.odd.at) >= restTime {
 		e.odd = finding{} // what comes now has nothing to do with it
@@ -172,12 +174,13 @@ func (s *Store) addExchange(failed *tokenError, codeOf string) {
 		e.refused, e.odd = finding{}, finding{}
 	case clientRefused(failed):
 		e.odd = finding{}
-		e.refused.add(failed, codeOf, now)
+		return e.refused.add(failed, userID, now)
 	case failed.Code == "" || s.declined(failed):
-		e.odd.add(failed, codeOf, now)
+		return e.odd.add(failed, userID, now)
 	default: // the user's grant is not good any more, and that is all
 		e.odd = finding{}
 	}
+	return oneUsers
 }
 
 // declined tells whether a code is about the plugin's request, and not about the grant in it.
@@ -192,8 +195,8 @@ func (s *Store) refusedRemedy() error {
 	refused, declined := s.exchanges.refused, s.exchanges.declined
 	s.exchanges.mu.Unlock()
 	switch {
-	case declined.failed != nil:
-		return s.declinedRemedy(declined.failed)
+	case declined.counts():
+		return s.declinedRemedy(declined)
 	case !refused.counts():
 		return nil
 	}
@@ -206,7 +209,7 @@ func (s *Store) refusedRemedy() error {
 // still worth telling. It is for as long as a refusal is heeded, and for one user's code a warning at most.
 func (s *Store) exchangeRemedy(name, setting string) error {
 	s.exchanges.mu.Lock()
-	odd, refused, refusals := s.exchanges.odd, s.exchanges.refused, s.exchanges.refusals
+	odd, refused, declined, refusals := s.exchanges.odd, s.exchanges.refused, s.exchanges.declined, s.exchanges.refusals
 	s.exchanges.mu.Unlock()
 	recent := func(f finding) bool { return f.failed != nil && s.config.Clock.Since(f.at) < restTime }
 	switch {
@@ -216,6 +219,8 @@ func (s *Store) exchangeRemedy(name, setting string) error {
 		return &filehost.Degraded{Err: refused.failed, Remedy: fmt.Sprintf(
 			"%s refused the plugin's client at one user's sign-in (%s): if others fail as well, enter “%s” and “%s” of its registration in the plugin's settings; if not, the user's browser has brought a code that was given to another client.",
 			name, refused.failed.Code, filehost.LabelOAuthClientID, filehost.LabelOAuthSecret)}
+	case recent(declined):
+		return s.declinedRemedy(declined)
 	}
 	return s.refusalsRemedy(name, refusals)
 }

@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -24,6 +25,7 @@ type rest struct {
 	codes respite // from codes only: the grants of who is connected may be good all the same
 	// vouched is from grants that the plugin makes itself: people may be able to sign in all the same.
 	vouched respite
+	alone   map[string]respite // from such grants for one user, by his id: others may have them all the same
 }
 
 type respite struct {
@@ -66,9 +68,49 @@ func (s *Store) restAfter(failed *tokenError, weight weight) {
 		s.rest.codes = respite{}
 	case failed.Status == http.StatusTooManyRequests, clientRefused(failed) && weight == ownGrant:
 		s.rest.all = begun
-	case clientRefused(failed) && weight == codesOfUsers:
+	case clientRefused(failed) && weight == ofUsers:
 		s.rest.codes = begun
 	}
+}
+
+// restVouched begins a rest from grants that the plugin makes itself, after a failure that another grant would probably
+// meet as well. What one user meets rests him alone (decision 15): something about him may be its cause.
+func (s *Store) restVouched(failed *tokenError, userID string, weight weight) {
+	throttled := failed.Status == http.StatusTooManyRequests
+	if !throttled && failed.about() != ofRequest {
+		return
+	}
+	s.rest.mu.Lock()
+	defer s.rest.mu.Unlock()
+	now := s.config.Clock.Now()
+	begun := respite{now.Add(restTime), failed}
+	switch {
+	case weight == oneUsers:
+		maps.DeleteFunc(s.rest.alone, func(_ string, r respite) bool { return !now.Before(r.until) })
+		if s.rest.alone == nil {
+			s.rest.alone = map[string]respite{}
+		}
+		s.rest.alone[userID] = begun
+	case throttled:
+		s.rest.all = begun
+	default:
+		s.rest.vouched = begun
+	}
+}
+
+// restingVouched returns an error while the token endpoint is left alone with grants that the plugin makes for a user.
+func (s *Store) restingVouched(userID string) error {
+	if err := s.resting(""); err != nil {
+		return err
+	}
+	s.rest.mu.Lock()
+	defer s.rest.mu.Unlock()
+	for _, r := range []respite{s.rest.vouched, s.rest.alone[userID]} {
+		if s.config.Clock.Now().Before(r.until) {
+			return &restedError{r.reason}
+		}
+	}
+	return nil
 }
 
 // throttled tells whether the token endpoint has refused the plugin for asking too often, as the error for the caller.

@@ -85,11 +85,11 @@ func TestAnActorTokenThatIsNotValidIsTheAdminsConcern(t *testing.T) {
 	node, server := w.vouching(filehost.MethodTokenExchange, func(c *Config) {
 		c.Exchange = Exchange{Subject: SubjectTokenZitadelUserID, ActorToken: filehost.NewSecret("canary-expired")}
 	})
-	for _, user := range []string{ann, bob} {
+	for _, user := range []string{ann, ann, bob, ann} {
 		_, err := node.For(t.Context(), user)
 		requireKind(t, filehost.NotConfigured, err)
 	}
-	assert.Len(t, server.forms(), 1)
+	assert.Len(t, server.forms(), 2)
 	err := node.CheckTokenEndpoint(t.Context())
 	requireKind(t, filehost.NotConfigured, err)
 	require.ErrorContains(t, err, "“Actor token”")
@@ -100,6 +100,34 @@ func TestAnActorTokenThatIsNotValidIsTheAdminsConcern(t *testing.T) {
 	w.clock.Advance(restTime + time.Second)
 	_, err = node.For(t.Context(), ann)
 	require.NoError(t, err)
+}
+
+// Whoever is called so chose it, or somebody who wants the admin to look in the wrong place.
+func TestADescriptionThatQuotesTheUserDoesNotBlameTheActor(t *testing.T) {
+	for description, blames := range map[string]bool{
+		"actor_token invalid":                      true,
+		"the 'actor_token' has expired":            true,
+		"expired: actor_token.":                    true,
+		"unknown user mr.actor_token@example.com":  false,
+		"actor_tokens are not supported":           false,
+		"actor_token: NAME-OF-EVE may not be one":  false,
+		"no actor_token for eve@example.com":       false,
+		"data-of-eve is unknown to (actor_token)":  false,
+		"the subject_token is not valid":           false,
+		"eve may not be impersonated: actor_token": false,
+	} {
+		w := newWorld(t)
+		node, server := w.vouching(filehost.MethodTokenExchange, func(c *Config) { c.Exchange.ActorToken = filehost.NewSecret("canary-actor") })
+		server.fault = refusing(400, "invalid_request", description)
+		_, err := node.For(t.Context(), "eve")
+		want := map[bool]filehost.Kind{true: filehost.NotConfigured, false: filehost.NotConnected}[blames]
+		requireKind(t, want, err)
+	}
+	w := newWorld(t)
+	node, server := w.vouching(filehost.MethodTokenExchange)
+	server.fault = refusing(400, "invalid_request", "actor_token invalid")
+	_, err := node.For(t.Context(), "eve")
+	requireKind(t, filehost.NotConnected, err)
 }
 
 // RFC 8693 2.2.1.

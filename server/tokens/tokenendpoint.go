@@ -153,7 +153,6 @@ func tokenCallFailed(ctx context.Context, err error) *tokenError {
 			failed.Code = answer.ErrorCode
 		}
 		failed.denied = failed.Status == http.StatusForbidden && known
-		failed.aboutActor = strings.Contains(answer.ErrorDescription, "actor_token")
 		failed.noUser = judged && answer.ErrorDescription == "user not found"
 		return failed
 	case errors.As(err, &transport):

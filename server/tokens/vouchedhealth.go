@@ -26,11 +26,18 @@ func (s *Store) signingRemedy(ctx context.Context) error {
 }
 
 // declinedRemedy is the error of a health check for settings under which the sign-in server gives nobody a token by a
-// grant that the plugin makes itself. It names the setting that the error code is about.
-func (s *Store) declinedRemedy(failed *tokenError) error {
+// grant that the plugin makes itself. It names the setting that the error code is about. What one user alone has met may
+// be about him: it is a warning.
+func (s *Store) declinedRemedy(declined finding) error {
+	failed := declined.failed
 	tell := func(what string) error {
+		if !declined.counts() {
+			return &filehost.Degraded{Err: failed, Remedy: fmt.Sprintf(
+				"the sign-in server (%s) declined one user's request for a token (%s): if others fail as well, %s If not, it has something against this user there.",
+				s.provider.server, failed.Code, what)}
+		}
 		return filehost.E(filehost.NotConfigured, fmt.Sprintf(
-			"the sign-in server (%s) declined the last request for a user's token (%s): %s It is tried again after five minutes, or at once with new settings.",
+			"the sign-in server (%s) declined the last users' requests for a token (%s): %s It is tried again after five minutes, or at once with new settings.",
 			s.provider.server, failed.Code, what), failed)
 	}
 	switch {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"net/url"
 	"slices"
+	"strings"
+	"unicode"
 
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
@@ -74,7 +76,7 @@ func (s *Store) vouchedToken(ctx context.Context, who filehost.Identity, form fu
 
 // askVouched makes the token request and judges the answer.
 func (s *Store) askVouched(ctx context.Context, who filehost.Identity, at endpoints, params url.Values) (issued, error) {
-	if err := s.restingVouched(); err != nil {
+	if err := s.restingVouched(who.UserID); err != nil {
 		return issued{}, s.vouchedFailed(err)
 	}
 	client := s.client(at, "")
@@ -84,7 +86,15 @@ func (s *Store) askVouched(ctx context.Context, who filehost.Identity, at endpoi
 		Scopes:         s.vouchedScopes(),
 		EndpointParams: params, // with their grant_type in the place of the library's
 	}
-	answer, failed := s.callTokenEndpoint(ctx, func(ctx context.Context) (*oauth2.Token, error) { return config.Token(ctx) })
+	var failure error // with the answer's words, which go nowhere
+	answer, failed := s.callTokenEndpoint(ctx, func(ctx context.Context) (*oauth2.Token, error) {
+		var token *oauth2.Token
+		token, failure = config.Token(ctx)
+		return token, failure
+	})
+	if failed != nil {
+		failed.aboutActor = params.Has("actor_token") && blamesActor(failure, who)
+	}
 	if failed == nil && params.Has("requested_token_type") {
 		failed = checkExchanged(answer)
 	}
@@ -92,11 +102,28 @@ func (s *Store) askVouched(ctx context.Context, who filehost.Identity, at endpoi
 		s.noteRefusal(cmp.Or(failed.Code, "403"), who.UserID)
 		return issued{}, &refusal{reason: refusedAtSignIn, cause: failed}
 	}
-	s.noteVouched(failed)
+	s.noteVouched(failed, who.UserID)
 	if failed != nil {
 		return issued{}, s.vouchedFailed(failed)
 	}
 	return answer, nil
+}
+
+// blamesActor tells whether a refusal blames the actor_token by that name (RFC 8693 2.1). One that also holds a name of the
+// user's is about him: he may have chosen it.
+func blamesActor(refusal error, who filehost.Identity) bool {
+	var answer *oauth2.RetrieveError
+	if !errors.As(refusal, &answer) {
+		return false
+	}
+	quotes := func(name string) bool {
+		return name != "" && strings.Contains(strings.ToLower(answer.ErrorDescription), strings.ToLower(name))
+	}
+	if slices.ContainsFunc([]string{who.UserID, who.Username, who.Email, who.AuthData}, quotes) {
+		return false
+	}
+	words := strings.FieldsFunc(answer.ErrorDescription, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'`“”‘’()[]:;,", r) })
+	return slices.ContainsFunc(words, func(word string) bool { return strings.TrimRight(word, ".") == "actor_token" })
 }
 
 // vouchedScopes are those of the settings but for the one that asks for a refresh token: none is kept.
@@ -173,28 +200,15 @@ func (s *Store) revokeAfter(at endpoints, token filehost.Secret, hint string, wa
 	})
 }
 
-// restingVouched returns an error while the token endpoint is left alone with grants that the plugin makes itself.
-func (s *Store) restingVouched() error {
-	if err := s.resting(""); err != nil {
-		return err
-	}
-	s.rest.mu.Lock()
-	defer s.rest.mu.Unlock()
-	if s.config.Clock.Now().Before(s.rest.vouched.until) {
-		return &restedError{s.rest.vouched.reason}
-	}
-	return nil
-}
-
 // noteVouched takes down how a request ended that was not refused because of the user: nil = with a token. What is wrong
 // with the settings gives requests of this kind a rest: others would be refused for the same.
-func (s *Store) noteVouched(failed *tokenError) {
-	if failed == nil || failed.about() != ofRequest || failed.Code == "invalid_client" {
+func (s *Store) noteVouched(failed *tokenError, userID string) {
+	switch {
+	case failed == nil, failed.Code == "invalid_client": // the client is judged before anything that is said of a user
 		s.restAfter(failed, s.noteExchange(failed, ""))
-		return
+	case failed.about() == ofRequest:
+		s.restVouched(failed, userID, s.noteDeclined(failed, userID))
+	default:
+		s.restVouched(failed, userID, s.noteExchange(failed, userID))
 	}
-	s.noteDeclined(failed)
-	s.rest.mu.Lock()
-	defer s.rest.mu.Unlock()
-	s.rest.vouched = respite{s.config.Clock.Now().Add(restTime), failed}
 }

@@ -176,14 +176,18 @@ func TestWrongSettingsRefuseNobodyAndAreNotSentForEveryUser(t *testing.T) {
 				w := newWorld(t)
 				node, server := w.vouching(method)
 				server.fault = refusing(400, code, "canary")
-				for _, user := range []string{ann, bob, ann} {
+				for _, user := range []string{ann, ann, bob, ann, "carol"} {
 					_, err := node.For(t.Context(), user)
 					requireKind(t, filehost.NotConfigured, err)
 					connection, err := node.Connection(t.Context(), user)
 					require.NoError(t, err)
 					assert.Nil(t, connection.Refused)
 				}
-				assert.Len(t, server.forms(), 1, "what is refused for all is asked once")
+				asked := 2 // of two users: it is no one user's doing
+				if code == "invalid_client" {
+					asked = 1 // it says nothing of a user
+				}
+				assert.Len(t, server.forms(), asked, "what is refused for all is not asked for each")
 				err := node.CheckTokenEndpoint(t.Context())
 				requireKind(t, filehost.NotConfigured, err)
 				require.ErrorContains(t, err, want)
@@ -205,10 +209,73 @@ func TestWrongSettingsOfTheAutomaticMethodLeaveSignInsAlone(t *testing.T) {
 	w := newWorld(t)
 	node, server := w.vouching(filehost.MethodJWTBearer)
 	server.fault = refusing(400, "unsupported_grant_type", "")
-	_, err := node.For(t.Context(), ann)
-	requireKind(t, filehost.NotConfigured, err)
+	for _, user := range []string{ann, bob} {
+		_, err := node.For(t.Context(), user)
+		requireKind(t, filehost.NotConfigured, err)
+	}
 	require.NoError(t, node.resting(bob))
-	require.Error(t, node.restingVouched())
+	require.Error(t, node.restingVouched("carol"))
+}
+
+// Decision 15. What is wrong may be with the user: his name, his account there, how often it was asked for.
+func TestWhatOneUserIsRefusedWithStopsNobodyElse(t *testing.T) {
+	const eve = "eve"
+	vouched(t, func(t *testing.T, method filehost.Method) {
+		for name, c := range map[string]struct {
+			fault http.HandlerFunc
+			want  filehost.Kind
+		}{
+			"unauthorized_client":    {refusing(400, "unauthorized_client", ""), filehost.NotConfigured},
+			"unsupported_grant_type": {refusing(400, "unsupported_grant_type", ""), filehost.NotConfigured},
+			"invalid_scope":          {refusing(400, "invalid_scope", ""), filehost.NotConfigured},
+			"invalid_target":         {refusing(400, "invalid_target", ""), filehost.NotConfigured},
+			"request_not_supported":  {refusing(400, "request_not_supported", ""), filehost.NotConfigured},
+			"429":                    {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(429) }, filehost.RateLimited},
+		} {
+			t.Run(name, func(t *testing.T) {
+				w := newWorld(t)
+				node, server := w.vouching(method)
+				server.fault = c.fault
+				for range 3 {
+					_, err := node.For(t.Context(), eve)
+					requireKind(t, c.want, err)
+				}
+				assert.Len(t, server.forms(), 1, "he is not asked for again at once")
+				var degraded *filehost.Degraded
+				require.ErrorAs(t, node.CheckTokenEndpoint(t.Context()), &degraded, "a warning")
+
+				server.set(func(s *trustingServer) { s.fault = nil })
+				_, err := node.For(t.Context(), ann)
+				require.NoError(t, err)
+				require.NoError(t, node.CheckTokenEndpoint(t.Context()))
+				_, err = node.For(t.Context(), eve)
+				requireKind(t, c.want, err)
+				assert.Len(t, server.forms(), 2)
+
+				server.set(func(s *trustingServer) { s.fault = c.fault })
+				_, err = node.For(t.Context(), "mallory")
+				requireKind(t, c.want, err)
+				require.NoError(t, node.restingVouched(bob), "there was a success in between")
+				_, err = node.For(t.Context(), bob)
+				requireKind(t, c.want, err)
+				require.Error(t, node.restingVouched("carol"), "two in a row")
+			})
+		}
+	})
+}
+
+// A page that a filter has for one user's name says nothing of the endpoint's address.
+func TestOneUsersOddAnswerIsAWarningOnly(t *testing.T) {
+	w := newWorld(t)
+	node, server := w.vouching(filehost.MethodTokenExchange)
+	server.fault = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }
+	_, err := node.For(t.Context(), ann)
+	requireKind(t, filehost.HostUnavailable, err)
+	var degraded *filehost.Degraded
+	require.ErrorAs(t, node.CheckTokenEndpoint(t.Context()), &degraded)
+	_, err = node.For(t.Context(), bob)
+	require.Error(t, err)
+	requireKind(t, filehost.HostUnavailable, node.CheckTokenEndpoint(t.Context()))
 }
 
 func TestAnOutageRefusesNobodyAndIsTriedAgainByTheNextCall(t *testing.T) {
