@@ -28,9 +28,9 @@ const (
 	appTokenLabel     = "filehost-attach"
 	impersonatedLabel = "Generated via Impersonation API"
 
-	maxAppTokens   = 100 // of one user that are looked at
-	maxHashCost    = 14  // of a hash that is compared with: OpenCloud's is 11
-	maxSweptTokens = 20  // at a time
+	maxCompared    = 10 // hashes of one user's tokens that one is compared with
+	maxHashCost    = 12 // of such a hash: OpenCloud's is 11, and each one more doubles the time
+	maxSweptTokens = 20 // at a time
 )
 
 // appToken is one as the host lists it.
@@ -43,10 +43,45 @@ type appToken struct {
 // isHash tells whether what stands for a token is its bcrypt hash, and not an id.
 func (t appToken) isHash() bool { return strings.HasPrefix(t.Token, "$2") }
 
-// matches compares a token with its hash. A hash that would take minutes is not compared with.
-func (t appToken) matches(secret filehost.Secret) bool {
+// bearable tells whether what is listed is a hash that can be compared with in less than a second.
+func (t appToken) bearable() bool {
 	cost, err := bcrypt.Cost([]byte(t.Token))
-	return err == nil && cost <= maxHashCost && bcrypt.CompareHashAndPassword([]byte(t.Token), []byte(secret.Reveal())) == nil
+	return err == nil && cost <= maxHashCost
+}
+
+// hashing compares tokens with hashes, one at a time: each comparison keeps a processor busy, and the server has other
+// things to do.
+type hashing struct {
+	turn    chan struct{}
+	compare func(hash, secret []byte) error
+}
+
+func newHashing() hashing {
+	return hashing{turn: make(chan struct{}, 1), compare: bcrypt.CompareHashAndPassword}
+}
+
+// find returns the listed token that the secret is, if its hash is among the first. It changes what is listed, and fails
+// only when ctx ends.
+func (h hashing) find(ctx context.Context, listed []appToken, secret filehost.Secret) (found appToken, ok bool, err error) {
+	tooLate := func() error {
+		return filehost.E(filehost.Timeout, "It took too long to find out which app token this is.", ctx.Err())
+	}
+	select {
+	case h.turn <- struct{}{}:
+		defer func() { <-h.turn }()
+	case <-ctx.Done():
+		return appToken{}, false, tooLate()
+	}
+	listed = slices.DeleteFunc(listed, func(t appToken) bool { return !t.bearable() })
+	for _, token := range listed[:min(len(listed), maxCompared)] {
+		if ctx.Err() != nil {
+			return appToken{}, false, tooLate()
+		}
+		if h.compare([]byte(token.Token), []byte(secret.Reveal())) == nil {
+			return token, true, nil
+		}
+	}
+	return appToken{}, false, nil
 }
 
 // AppTokens returns the host's app tokens; nil = it makes none.
@@ -141,10 +176,8 @@ func (c *Client) AppTokenExpiry(ctx context.Context, credential filehost.Credent
 	if err != nil {
 		return time.Time{}, err
 	}
-	if at := slices.IndexFunc(listed, func(t appToken) bool { return t.matches(credential.Secret) }); at >= 0 {
-		return listed[at].Expires, nil
-	}
-	return time.Time{}, nil
+	found, _, err := c.hashing.find(ctx, listed, credential.Secret)
+	return found.Expires, err
 }
 
 // SweepAppTokens implements filehost.AppTokens: nobody else does it, and each such token slows its user's sign-ins down.
@@ -177,14 +210,14 @@ func (c *Client) endAppToken(ctx context.Context, credential filehost.Credential
 	if err != nil {
 		return err
 	}
-	byID := false
-	for _, token := range listed {
-		if token.matches(credential.Secret) {
-			return c.deleteAppToken(ctx, credential, token.Token)
-		}
-		byID = byID || !token.isHash()
-	}
-	if !byID {
+	byID := slices.ContainsFunc(listed, func(t appToken) bool { return !t.isHash() })
+	found, ok, err := c.hashing.find(ctx, listed, credential.Secret)
+	switch {
+	case err != nil:
+		return err
+	case ok:
+		return c.deleteAppToken(ctx, credential, found.Token)
+	case !byID:
 		return none
 	}
 	// A host that lists ids doesn't say which is this token's, and takes the token itself instead.
@@ -208,7 +241,7 @@ func (c *Client) appTokens(ctx context.Context, credential filehost.Credential) 
 		return nil, err
 	}
 	slices.SortFunc(listed, func(a, b appToken) int { return b.Expires.Compare(a.Expires) }) // the latest first
-	return listed[:min(len(listed), maxAppTokens)], nil
+	return listed, nil
 }
 
 // deleteAppToken ends the token that the text stands for. It never reaches an error.

@@ -1,13 +1,16 @@
 package remote
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -176,10 +179,85 @@ func TestAUsersOwnPasswordIsNoAppToken(t *testing.T) {
 	require.Equal(t, filehost.Forbidden, filehost.KindOf(err), "a token of the sign-in server's")
 }
 
-func TestAHashThatTakesMinutesIsNotComparedWith(t *testing.T) {
-	token := appToken{Token: "$2a$31$5Y07xzBkqhtQgzIfiBYpRe0P7/5ESOar0o10mt3HIGUqMw0M8LV/G"}
-	assert.True(t, token.isHash())
-	assert.False(t, token.matches(filehost.NewSecret("canary")))
+// hashes lists hashes of nothing, of a cost.
+func hashes(n, cost int) []appToken {
+	return slices.Repeat([]appToken{{Token: fmt.Sprintf("$2a$%02d$5Y07xzBkqhtQgzIfiBYpRe0P7/5ESOar0o10mt3HIGUqMw0M8LV/G", cost)}}, n)
+}
+
+func TestAHashThatTakesLongIsNotComparedWith(t *testing.T) {
+	for cost, want := range map[int]int{11: 1, 12: 1, 13: 0, 14: 0, 31: 0} {
+		hashing, compared := newHashing(), 0
+		hashing.compare = func([]byte, []byte) error { compared++; return bcrypt.ErrMismatchedHashAndPassword }
+		listed := hashes(1, cost)
+		assert.True(t, listed[0].isHash())
+		_, ok, err := hashing.find(t.Context(), listed, filehost.NewSecret("canary"))
+		require.NoError(t, err)
+		assert.False(t, ok)
+		assert.Equal(t, want, compared, cost)
+	}
+}
+
+func TestATokenIsComparedWithAFewHashesOnly(t *testing.T) {
+	app, client := newAuthApp(t)
+	compared := 0
+	client.hashing.compare = func(hash, secret []byte) error {
+		compared++
+		return bcrypt.CompareHashAndPassword(hash, secret)
+	}
+	own := app.add("alan", "", time.Hour)
+	for range maxCompared - 1 {
+		app.add("alan", "", 72*time.Hour)
+	}
+	expires, err := client.AppTokenExpiry(t.Context(), basic("alan", own.secret))
+	require.NoError(t, err)
+	require.True(t, expires.Equal(own.Expires))
+	require.Equal(t, maxCompared, compared)
+
+	app.add("alan", "", 72*time.Hour)
+	compared = 0
+	expires, err = client.AppTokenExpiry(t.Context(), basic("alan", own.secret))
+	require.NoError(t, err)
+	require.Zero(t, expires, "it is not known")
+	require.Equal(t, maxCompared, compared)
+	compared = 0
+	require.Equal(t, filehost.Forbidden, filehost.KindOf(client.Revoker()(t.Context(), basic("alan", own.secret))))
+	require.Equal(t, maxCompared, compared)
+}
+
+func TestHashesAreComparedOneAtATimeAndNotAfterTheCallerHasLeft(t *testing.T) {
+	hashing := newHashing()
+	var at, most atomic.Int32
+	ctx, leave := context.WithCancel(t.Context())
+	hashing.compare = func([]byte, []byte) error {
+		most.Store(max(most.Load(), at.Add(1)))
+		runtime.Gosched()
+		at.Add(-1)
+		return bcrypt.ErrMismatchedHashAndPassword
+	}
+	var group sync.WaitGroup
+	for range 20 {
+		group.Go(func() {
+			_, _, err := hashing.find(ctx, hashes(maxCompared, bcrypt.MinCost), filehost.NewSecret("canary"))
+			assert.NoError(t, err)
+		})
+	}
+	group.Wait()
+	require.EqualValues(t, 1, most.Load())
+
+	compared := 0
+	hashing.compare = func([]byte, []byte) error {
+		if compared++; compared == 3 {
+			leave()
+		}
+		return bcrypt.ErrMismatchedHashAndPassword
+	}
+	_, _, err := hashing.find(ctx, hashes(maxCompared, bcrypt.MinCost), filehost.NewSecret("canary"))
+	require.Equal(t, filehost.Timeout, filehost.KindOf(err))
+	require.Equal(t, 3, compared)
+
+	hashing.turn <- struct{}{} // somebody compares
+	_, _, err = hashing.find(ctx, hashes(1, bcrypt.MinCost), filehost.NewSecret("canary"))
+	require.Equal(t, filehost.Timeout, filehost.KindOf(err), "who has left doesn't wait either")
 }
 
 func TestTheExpiryOfAnAppTokenIsKnownWhereItsHashIs(t *testing.T) {

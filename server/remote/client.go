@@ -42,6 +42,7 @@ type Client struct {
 	clock      clockwork.Clock
 	keeping    keeping
 	traffic    *traffic
+	hashing    hashing
 	witness    func(*http.Response) // of a check: sees each answer; nil otherwise
 }
 
@@ -76,6 +77,7 @@ func New(config Config) (*Client, error) {
 		stallAfter: config.StallAfter,
 		clock:      clock,
 		traffic:    newTraffic(clock, config.Troubled),
+		hashing:    newHashing(),
 	}, nil
 }
 

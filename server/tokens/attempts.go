@@ -22,6 +22,10 @@ const (
 	nodeFailures = 60
 )
 
+// userConnects is how often a user may be connected anew in any failureTime, by a method without a click or a password:
+// each time costs the sign-in server a token, or this node the search for one, whether it succeeds or not.
+const userConnects = 10
+
 // nodeLimit is how many failed sign-ins of one node the host is to see in any failureTime.
 func (s *Store) nodeLimit() int { return cmp.Or(profiles[s.config.Host.Kind].failures, nodeFailures) }
 
@@ -29,6 +33,8 @@ func (s *Store) nodeLimit() int { return cmp.Or(profiles[s.config.Host.Kind].fai
 type attempts struct {
 	Times   []time.Time       `json:"times"`             // the earliest first
 	Refused []refusedPassword `json:"refused,omitempty"` // of one user
+	// Connects are when one user was connected anew, or wanted to be, at whose word whatsoever.
+	Connects []time.Time `json:"connects,omitempty"`
 }
 
 // refusedPassword is a user name and password that the host has refused. Sent again they would be refused again, and
@@ -40,17 +46,28 @@ type refusedPassword struct {
 
 // prune forgets what the host has forgotten as well.
 func (a *attempts) prune(now time.Time) {
-	a.Times = slices.DeleteFunc(a.Times, func(t time.Time) bool { return now.Sub(t) >= failureTime })
+	forgotten := func(t time.Time) bool { return now.Sub(t) >= failureTime }
+	a.Times, a.Connects = slices.DeleteFunc(a.Times, forgotten), slices.DeleteFunc(a.Connects, forgotten)
 	a.Refused = slices.DeleteFunc(a.Refused, func(r refusedPassword) bool { return now.Sub(r.At) >= failureTime })
 }
 
 // take adds an attempt, or tells how long there must be none.
 func (a *attempts) take(now time.Time, limit int) (wait time.Duration) {
 	a.prune(now)
-	if len(a.Times) >= limit {
-		return max(time.Second, a.Times[0].Add(failureTime).Sub(now))
+	return takeOf(&a.Times, now, limit)
+}
+
+// connect adds that a user wants to be connected anew, or tells how long he must not.
+func (a *attempts) connect(now time.Time) (wait time.Duration) {
+	a.prune(now)
+	return takeOf(&a.Connects, now, userConnects)
+}
+
+func takeOf(times *[]time.Time, now time.Time, limit int) (wait time.Duration) {
+	if len(*times) >= limit {
+		return max(time.Second, (*times)[0].Add(failureTime).Sub(now))
 	}
-	a.Times = append(a.Times, now)
+	*times = append(*times, now)
 	return 0
 }
 
@@ -105,6 +122,18 @@ func (s *Store) attempt(ctx context.Context, userID string, signIn func() error)
 	return err
 }
 
+// mayConnect counts that a user is about to be connected anew at his own word, and fails when he was too often. What
+// nodes know of it they know together.
+func (s *Store) mayConnect(ctx context.Context, userID string) error {
+	var wait time.Duration
+	err := s.changeAttempts(ctx, userID, func(a *attempts) { wait = a.connect(s.config.Clock.Now().UTC()) })
+	if err == nil && wait > 0 {
+		return &filehost.Error{Kind: filehost.RateLimited, RetryAfter: wait,
+			Message: "You have connected to " + s.config.Host.Name + " too often. Try again later."}
+	}
+	return err
+}
+
 func (s *Store) tooManyFailures(wait time.Duration) error {
 	return &filehost.Error{
 		Kind: filehost.RateLimited, RetryAfter: wait,
@@ -142,7 +171,7 @@ func (s *Store) changeAttempts(ctx context.Context, userID string, change func(*
 		}
 		known := s.attemptsIn(at, old)
 		change(&known)
-		if len(known.Times)+len(known.Refused) == 0 && old != nil {
+		if len(known.Times)+len(known.Refused)+len(known.Connects) == 0 && old != nil {
 			won, err = s.config.KV.CompareAndDelete(ctx, key, old)
 		} else if raw, failed := s.config.Cipher.encryptJSON(at, known); failed != nil {
 			return false, filehost.E(filehost.Internal, "The sign-in could not be encrypted.", failed)

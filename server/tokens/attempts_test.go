@@ -132,6 +132,25 @@ func TestWhatIsNoFailureOfTheUserIsNotCounted(t *testing.T) {
 	}
 }
 
+// Each connect makes the node compare the token with the hashes of its user's, also one that succeeds.
+func TestConnectsWithAnAppTokenAreCountedAlsoWhenTheySucceed(t *testing.T) {
+	w := newWorld(t)
+	ofTokens := func(c *Config) { c.AppTokens = &tokenMaker{} }
+	nodes := []*Store{w.node(byPassword, ofTokens), w.node(byPassword, ofTokens)}
+	connect := func(node *Store, user string) error {
+		return node.ConnectWithPassword(t.Context(), user, "alice", filehost.NewSecret("canary-app-password"))
+	}
+	for i := range userConnects {
+		require.NoError(t, connect(nodes[i%2], ann))
+		w.clock.Advance(time.Minute)
+	}
+	requireWait(t, failureTime-userConnects*time.Minute, connect(nodes[0], ann))
+	require.Equal(t, filehost.Connected, w.state(nodes[0], ann), "what there is stays")
+	require.NoError(t, connect(nodes[0], bob))
+	w.clock.Advance(failureTime - userConnects*time.Minute)
+	require.NoError(t, connect(nodes[0], ann))
+}
+
 func TestAnAttemptThatMayBeSlowedDownIsCounted(t *testing.T) {
 	w := newWorld(t)
 	w.account = func(filehost.Credential) (string, error) { return "", filehost.E(filehost.Timeout, "too slow", nil) }

@@ -123,10 +123,17 @@ func (s *Store) ConnectAutomatically(ctx context.Context, userID string) error {
 	if !s.connectsByItself() {
 		return filehost.E(filehost.Unsupported, s.config.Host.Name+" is connected by signing in.", nil)
 	}
+	counted := s.automatic == nil // the account that everybody uses is asked for by nobody
 	err := s.contest(ctx, func() (bool, error) {
 		read, err := s.load(ctx, userID)
 		if err != nil || read.State != declined && read.State != refused && read.State != unreadable {
 			return true, err
+		}
+		if !counted {
+			if err := s.mayConnect(ctx, userID); err != nil {
+				return false, err
+			}
+			counted = true
 		}
 		return s.putBack(ctx, userID, read)
 	})

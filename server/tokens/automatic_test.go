@@ -163,6 +163,41 @@ func TestWhoHasDisconnectedIsNotConnectedByItself(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// A user who insists, refused or not, costs the sign-in server a few requests, and nobody else anything.
+func TestWhoWantsToBeConnectedAgainAndAgainIsNotAskedForEachTime(t *testing.T) {
+	w, method := newWorld(t), &issuer{err: &refusal{reason: "No."}}
+	nodes := []*Store{automatically(w.node(impatient), method), automatically(w.node(impatient), method)}
+	_, err := nodes[0].For(t.Context(), ann)
+	require.Error(t, err)
+	for i := range 50 {
+		err := nodes[i%2].ConnectAutomatically(t.Context(), ann)
+		if i < userConnects {
+			requireKind(t, filehost.NotConnected, err)
+			continue
+		}
+		requireWait(t, failureTime, err)
+	}
+	assert.EqualValues(t, 1+userConnects, method.asked.Load())
+	connection, err := nodes[0].Connection(t.Context(), ann)
+	require.NoError(t, err)
+	assert.NotNil(t, connection.Refused, "he stays refused")
+
+	method.fail(nil)
+	method.asked.Store(0)
+	for i := range 1 + userConnects { // one who is let in
+		require.NoError(t, nodes[i%2].ConnectAutomatically(t.Context(), bob))
+		require.NoError(t, nodes[i%2].Disconnect(t.Context(), bob))
+	}
+	requireWait(t, failureTime, nodes[0].ConnectAutomatically(t.Context(), bob))
+	assert.EqualValues(t, 1+userConnects, method.asked.Load())
+	connection, err = nodes[0].Connection(t.Context(), bob)
+	require.NoError(t, err)
+	assert.True(t, connection.Declined)
+
+	w.clock.Advance(failureTime)
+	require.NoError(t, nodes[0].ConnectAutomatically(t.Context(), bob))
+}
+
 func TestBotsAndDeactivatedUsersGetNothingByThemselves(t *testing.T) {
 	for name, who := range map[string]filehost.Identity{"a bot": {UserID: ann, Bot: true, Active: true}, "a deactivated user": {UserID: ann}} {
 		t.Run(name, func(t *testing.T) {

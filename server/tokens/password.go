@@ -34,6 +34,9 @@ func (s *Store) ConnectWithPassword(ctx context.Context, userID, username string
 	fresh := record{Grant: passwordGrant, Account: account, Username: username, Password: password}
 	fresh.Scheme = s.provenScheme(ctx, fresh.credential())
 	if s.config.AppTokens != nil {
+		if err := s.mayConnect(ctx, userID); err != nil {
+			return err // to look for a token among its user's takes long
+		}
 		// As well as it can: without it the host's refusal tells.
 		fresh.UsableUntil, _ = s.config.AppTokens.AppTokenExpiry(ctx, credential)
 	}
