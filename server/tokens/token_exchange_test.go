@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"context"
 	"maps"
 	"net/url"
 	"slices"
@@ -105,19 +106,24 @@ func TestAnActorTokenThatIsNotValidIsTheAdminsConcern(t *testing.T) {
 // Whoever is called so chose it, or somebody who wants the admin to look in the wrong place.
 func TestADescriptionThatQuotesTheUserDoesNotBlameTheActor(t *testing.T) {
 	for description, blames := range map[string]bool{
-		"actor_token invalid":                      true,
-		"the 'actor_token' has expired":            true,
-		"expired: actor_token.":                    true,
-		"unknown user mr.actor_token@example.com":  false,
-		"actor_tokens are not supported":           false,
-		"actor_token: NAME-OF-EVE may not be one":  false,
-		"no actor_token for eve@example.com":       false,
-		"data-of-eve is unknown to (actor_token)":  false,
-		"the subject_token is not valid":           false,
-		"eve may not be impersonated: actor_token": false,
+		"actor_token invalid":                     true,
+		"the 'actor_token' has expired":           true,
+		"expired: actor_token.":                   true,
+		"unknown user mr.actor_token@example.com": false,
+		"actor_tokens are not supported":          false,
+		"actor_token: EVE may not be one":         false,
+		"no actor_token for e@example.com":        false,
+		"3216 is unknown to (actor_token)":        false,
+		"u7 may not be impersonated: actor_token": false,
+		"the subject_token is not valid":          false,
 	} {
 		w := newWorld(t)
-		node, server := w.vouching(filehost.MethodTokenExchange, func(c *Config) { c.Exchange.ActorToken = filehost.NewSecret("canary-actor") })
+		node, server := w.vouching(filehost.MethodTokenExchange, func(c *Config) {
+			c.Exchange.ActorToken = filehost.NewSecret("canary-actor")
+			c.Identify = func(context.Context, string) (filehost.Identity, error) {
+				return filehost.Identity{UserID: "u7", Username: "eve", Email: "e@example.com", AuthData: "3216", Active: true}, nil
+			}
+		})
 		server.fault = refusing(400, "invalid_request", description)
 		_, err := node.For(t.Context(), "eve")
 		want := map[bool]filehost.Kind{true: filehost.NotConfigured, false: filehost.NotConnected}[blames]

@@ -264,6 +264,17 @@ func TestWhatOneUserIsRefusedWithStopsNobodyElse(t *testing.T) {
 	})
 }
 
+func TestTheWarningOfOneUsersRefusalEndsByItself(t *testing.T) {
+	w := newWorld(t)
+	node, server := w.vouching(filehost.MethodTokenExchange)
+	server.fault = refusing(400, "invalid_target", "")
+	_, err := node.For(t.Context(), ann)
+	requireKind(t, filehost.NotConfigured, err)
+	require.ErrorContains(t, node.CheckTokenEndpoint(t.Context()), "“Audience of the token”")
+	w.clock.Advance(restTime)
+	require.NoError(t, node.CheckTokenEndpoint(t.Context()))
+}
+
 // A page that a filter has for one user's name says nothing of the endpoint's address.
 func TestOneUsersOddAnswerIsAWarningOnly(t *testing.T) {
 	w := newWorld(t)
