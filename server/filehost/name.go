@@ -40,6 +40,13 @@ func cutUTF8(text string, limit int) string {
 	return text[:limit]
 }
 
+// Shown tells whether a text of somebody else's can be shown to people as a name: UTF-8, not empty and not longer than
+// limit bytes, without a character that controls a terminal or can't be seen.
+func Shown(text string, limit int) bool {
+	return text != "" && len(text) <= limit && utf8.ValidString(text) &&
+		!strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || invisible(r) })
+}
+
 // invisible tells characters that show nothing themselves, most of which change how others look (Unicode 16, 23.2). The
 // joiners stay: Persian, Indic scripts and emoji are written with them.
 func invisible(r rune) bool {

@@ -59,6 +59,13 @@ type reminder struct {
 	At     time.Time `json:"at"`
 	Of     string    `json:"of"`
 	PostID string    `json:"post_id,omitempty"` // "" while it is being sent, and when the message has been settled
+	// Claimed means that a node is about to send it. Should the node be killed first, the loss is told when the day is over.
+	Claimed bool `json:"claimed,omitempty"`
+}
+
+// covers tells whether a loss needs no further message at a time, or may have none yet.
+func (r reminder) covers(loss Loss, now time.Time) bool {
+	return now.Sub(r.At) < reminderRest || r.Of == loss.Of && !r.Claimed
 }
 
 // Lost reminds the user unless he knows already. Bots and deactivated users get no message. It may be called by every node
@@ -67,7 +74,7 @@ func (r *Reminders) Lost(ctx context.Context, loss Loss) error {
 	key := r.key(loss.UserID)
 	old, last, err := r.last(ctx, key)
 	now := r.Clock.Now().UTC()
-	if err != nil || old != nil && (last.Of == loss.Of || now.Sub(last.At) < reminderRest) {
+	if err != nil || old != nil && last.covers(loss, now) {
 		return err
 	}
 	user, err := r.Users(ctx, loss.UserID)
@@ -80,7 +87,7 @@ func (r *Reminders) Lost(ctx context.Context, loss Loss) error {
 	if r.Bot.Check(ctx) != nil {
 		return nil // the check of that name tells the admin, who may want no messages; a later use tries again
 	}
-	claimed := reminder{At: now, Of: loss.Of}
+	claimed := reminder{At: now, Of: loss.Of, Claimed: true}
 	claim, won, err := r.replace(ctx, key, old, claimed)
 	if err != nil || !won {
 		return err // another node tells him, or this one has read a stale replica
@@ -90,6 +97,7 @@ func (r *Reminders) Lost(ctx context.Context, loss Loss) error {
 	if err != nil {
 		return r.giveBack(ctx, key, claim, old, err)
 	}
+	claimed.Claimed = false
 	_, _, err = r.replace(ctx, key, claim, claimed)
 	return err
 }

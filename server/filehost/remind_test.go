@@ -74,6 +74,32 @@ func TestASecondLossIsToldOnlyADayAfterTheFirst(t *testing.T) {
 	lose("two", 2)
 }
 
+// TestALossThatWasClaimedAndNotToldIsToldTheNextDay kills a node between the claim of a message and its sending.
+func TestALossThatWasClaimedAndNotToldIsToldTheNextDay(t *testing.T) {
+	w := newWorld()
+	config := w.Reminders.RemindersConfig
+	dead := false
+	killed := errors.New("killed")
+	config.Bot = slowBot{w.bot, func() { dead = true }}
+	w.kv.Fail(func(op filehosttest.Op, _ string) error {
+		if dead && op == filehosttest.CompareAndDelete {
+			return killed
+		}
+		return nil
+	})
+	require.ErrorIs(t, filehost.NewReminders(config).Lost(t.Context(), loss("one")), killed)
+	w.kv.Fail(nil)
+	w.clock.Advance(24*time.Hour - time.Second)
+	require.NoError(t, w.Reminders.Lost(t.Context(), loss("one")))
+	assert.Empty(t, w.bot.Sent(), "it may have been sent: there is one in 24 hours")
+	w.clock.Advance(time.Second)
+	require.NoError(t, w.Reminders.Lost(t.Context(), loss("one")))
+	require.Len(t, w.bot.Sent(), 1)
+	w.clock.Advance(25 * time.Hour)
+	require.NoError(t, w.Reminders.Lost(t.Context(), loss("one")))
+	assert.Len(t, w.bot.Sent(), 1)
+}
+
 func TestEachUserIsToldOfHisOwnLoss(t *testing.T) {
 	w := newWorld()
 	other := loss("one")

@@ -65,22 +65,32 @@ func (m appTokens) mintFailed(ctx context.Context, err error) error {
 	case filehost.NotFound:
 		return &refusal{reason: m.config.Host.Name + " has no account for you.", cause: err}
 	case filehost.CredentialRejected:
-		if !m.believed(m.maker.fingerprint) {
-			return m.notBelieved()
-		}
-		m.maker.learn(func(s *sharedState) { s.dead, s.asked = true, m.config.Clock.Now() })
-		m.maker.mark(context.WithoutCancel(ctx))
-		return m.notMade(err)
+		return m.confirmRejected(ctx, err)
 	case filehost.Forbidden, filehost.Unsupported:
 		return m.notMade(err)
 	}
 	return err
 }
 
+// confirmRejected asks for the account itself before it counts as rejected for all: what was rejected is a request for one
+// user's name, and he may have chosen it (decision 21).
+func (m appTokens) confirmRejected(ctx context.Context, rejected error) error {
+	known, err := m.maker.ask(ctx, false)
+	switch {
+	case err != nil:
+		return err
+	case known.dead:
+		return m.notMade(errRejected)
+	case known.err != nil:
+		return known.err
+	}
+	return filehost.E(filehost.HostUnavailable, m.config.Host.Name+" made no app token for you, for no reason that it gives. Ask your admin.", rejected)
+}
+
 func (m appTokens) notMade(cause error) error {
 	message := m.config.Host.Name + " does not let the plugin's account make app tokens. Ask your admin to check “" + filehost.LabelOf("ServiceAccountUser") +
 		"” in the plugin's settings, and that " + m.config.Host.Name + " lets it impersonate others (AUTH_APP_ENABLE_IMPERSONATION)."
-	if errors.Is(cause, errRejected) || filehost.KindOf(cause) == filehost.CredentialRejected {
+	if errors.Is(cause, errRejected) {
 		message = m.config.Host.Name + " rejects the account that makes app tokens. Ask your admin to enter another “" + filehost.LabelOf("ServiceAccountSecret") + "”."
 	}
 	return filehost.E(filehost.NotConfigured, message, cause)

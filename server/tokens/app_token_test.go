@@ -176,6 +176,33 @@ func TestAnAccountThatMayMakeNoAppTokensIsForTheAdmin(t *testing.T) {
 	}
 }
 
+// The request is for a name that is vouched for of a user, who may have chosen it. What it meets is his until the host has
+// said the same of the account itself.
+func TestOneUsersNameDoesNotEndTheAccountThatMakesAppTokens(t *testing.T) {
+	w := newWorld(t)
+	maker, edit := w.makesTokens()
+	asked := 0
+	var down error
+	w.account = func(c filehost.Credential) (string, error) {
+		asked++
+		require.Equal(t, "admin", c.Username)
+		return "admin", down
+	}
+	node := w.node(edit)
+	maker.answer = filehost.E(filehost.CredentialRejected, "no", nil)
+	_, err := node.For(t.Context(), ann)
+	requireKind(t, filehost.HostUnavailable, err)
+	require.Equal(t, 1, asked)
+	down = filehost.E(filehost.Maintenance, "down", nil)
+	_, err = node.For(t.Context(), ann)
+	requireKind(t, filehost.Maintenance, err)
+	connection, err := node.Connection(t.Context(), ann)
+	require.NoError(t, err)
+	require.Nil(t, connection.Refused)
+	maker.answer = nil
+	require.Equal(t, "alan", w.credential(w.node(edit), ann).Username, "nobody is stopped")
+}
+
 func TestAnAppTokenIsNotUsedLongerThanTheHostTakesIt(t *testing.T) {
 	w := newWorld(t)
 	maker, edit := w.makesTokens()

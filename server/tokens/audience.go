@@ -30,11 +30,14 @@ func (s *Store) admit(ctx context.Context, userID string, found entry) error {
 	why, err := s.barred(ctx, userID, found.record)
 	switch {
 	case why == nil:
+		s.denied.forget(userID)
 		return err
 	case found.State != absent && replaceable(found.record):
 		return s.connectionLost(userID, found) // what he had of his own has ended: he can have it again
 	}
-	s.auditAutomatic(ctx, filehost.AuditEvent{Outcome: filehost.AuditFail, ActingUserID: userID, Code: codeNotChosen})
+	if s.denied.due(userID, s.config.Clock.Now()) { // not each time that he looks
+		s.auditAutomatic(ctx, filehost.AuditEvent{Outcome: filehost.AuditFail, ActingUserID: userID, Code: codeNotChosen})
+	}
 	return s.refusedError(why.reason)
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -42,6 +43,34 @@ func automaticNodes(w *world, edits ...func(*Config)) map[string]*Store {
 	return map[string]*Store{
 		"token_exchange":  automatically(w.node(append(edits, impatient)...), &issuer{}),
 		"service_account": w.node(append(edits, impatient, sharing)...),
+	}
+}
+
+func TestWhoIsNotChosenIsInTheAuditLogOnceAnHourAndNotAtEachLook(t *testing.T) {
+	for name := range automaticNodes(newWorld(t)) {
+		w, who, log := newWorld(t), &chosen{}, &filehosttest.Audit{}
+		w.shares()
+		node := automaticNodes(w, who.choose, func(c *Config) { c.Audit = log })[name]
+		refused := func() (lines int) {
+			_, _ = node.For(t.Context(), ann)
+			for _, event := range log.Events() {
+				if event.Code == codeNotChosen && event.ActingUserID == ann {
+					lines++
+				}
+			}
+			return lines
+		}
+		for range 5 {
+			require.Equal(t, 1, refused(), name)
+		}
+		_, _ = node.For(t.Context(), bob)
+		require.Equal(t, 1, refused(), "another's is his own")
+		w.clock.Advance(time.Hour)
+		require.Equal(t, 2, refused(), name)
+		who.in.Store(true)
+		require.Equal(t, 2, refused(), name)
+		who.in.Store(false)
+		require.Equal(t, 3, refused(), "who was in and is out again")
 	}
 }
 

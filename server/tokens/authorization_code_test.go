@@ -463,3 +463,16 @@ func TestTheConnectionTellsSinceWhenAndLastUseByTheHour(t *testing.T) {
 	require.Equal(t, first, used(30*time.Minute), "written once an hour at most")
 	require.Equal(t, hour.Add(time.Hour), used(10*time.Minute))
 }
+
+// What a sign-in server calls a user is shown to people, and is part of addresses at some hosts.
+func TestAnAccountThatCannotBeShownCountsAsNotSaid(t *testing.T) {
+	for _, odd := range []string{"ann\nline", "ann\u202egnp.exe", "../../bob", "..", "a/b", "ann\x00", "ann\u200b", strings.Repeat("a", maxAccountBytes+1)} {
+		w := newWorld(t)
+		w.server.set(func(s *signInServer) { s.answer = map[string]any{"user_id": odd} })
+		require.Equal(t, "alice-as-the-host-says", w.connect(w.node(), ann).Account, "%q", odd)
+		require.Equal(t, "Ann", names{Username: odd, Full: "Ann"}.name(), "%q", odd)
+		require.Empty(t, names{Full: odd}.name(), "%q", odd)
+	}
+	require.Empty(t, names{Username: "\xff"}.name())
+	require.Equal(t, "Änn (IT)", names{Username: "Änn (IT)", Full: "Ann"}.name())
+}

@@ -15,6 +15,9 @@ const (
 	// automaticKept is how long the store keeps what an automatic method has made: longer than the credential and the
 	// lease under which its successor is made, so that nothing outlives its use.
 	automaticKept = automaticLife + 2*leaseTime
+	// issueLimit bounds all calls for one credential together: they end before the lease that they are made under, and
+	// leave the time to save what they have brought.
+	issueLimit = leaseTime - 5*time.Second
 	// refusalTime is how long an automatic method that has refused a user is not asked again for him.
 	refusalTime = 5 * time.Minute
 )
@@ -104,6 +107,8 @@ func (s *Store) issue(ctx context.Context, userID string) (issued, error) {
 	case !who.Active:
 		return issued{}, &refusal{reason: "Your account is deactivated."}
 	}
+	ctx, cancel := s.withTimeout(ctx, issueLimit)
+	defer cancel()
 	answer, err := s.automatic.issue(ctx, who)
 	if end := s.config.Clock.Now().Add(automaticLife).UTC(); answer.UsableUntil.IsZero() || answer.UsableUntil.After(end) {
 		answer.UsableUntil = end

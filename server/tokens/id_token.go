@@ -1,7 +1,6 @@
 package tokens
 
 import (
-	"cmp"
 	"context"
 	"crypto/subtle"
 	"errors"
@@ -42,8 +41,10 @@ type names struct {
 // name is the name to be shown; "" = there is none. It is never the subject: that may be a number that tells nobody
 // anything, such as Dex's.
 func (n names) name() string {
-	if shown := cmp.Or(n.Username, n.Full); len(shown) <= maxAccountBytes {
-		return shown
+	for _, name := range []string{n.Username, n.Full} {
+		if usableAccount(name) {
+			return name
+		}
 	}
 	return ""
 }

@@ -15,6 +15,8 @@ type lastUses struct {
 	byUser map[string]time.Time
 }
 
+func newLastUses() lastUses { return lastUses{byUser: map[string]time.Time{}} }
+
 // due tells whether a use is to be written down, and takes it as written.
 func (l *lastUses) due(userID string, now time.Time) bool {
 	l.mu.Lock()

@@ -251,7 +251,7 @@ func (s *Store) readJSON(request *http.Request, limit int64, into any) error {
 // accept tells whether metadata may be used.
 func (p *provider) accept(found metadata) error {
 	if found.Issuer != p.OAuth.Issuer { // compared as they are (RFC 8414 3.3)
-		return &metadataError{fmt.Sprintf("the metadata is of the issuer %.200q, not of %q", found.Issuer, p.OAuth.Issuer)}
+		return &metadataError{fmt.Sprintf("the metadata is of another issuer than %q", p.OAuth.Issuer)}
 	}
 	required := map[string]string{"token_endpoint": cmp.Or(p.fixed.Token, found.Token)}
 	if p.people {

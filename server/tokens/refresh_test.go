@@ -832,3 +832,22 @@ func TestALeaseIsNotTakenOverByAClockThatIsAMinuteFast(t *testing.T) {
 	require.NoError(t, <-done)
 	require.Equal(t, 2, w.server.tokenCalls())
 }
+
+// Decision 15: the breaker of a server, which all share, counts few failures of one user.
+func TestRequestsForAUsersTokensAreMarkedAsHis(t *testing.T) {
+	w := newWorld(t)
+	var users []string
+	node := w.node(func(c *Config) {
+		next := c.Client.Transport
+		c.Client = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Path == tokenPath {
+				users = append(users, filehost.UserOf(r.Context()))
+			}
+			return next.RoundTrip(r)
+		})}
+	})
+	w.connect(node, ann)
+	w.expire()
+	w.credential(node, ann)
+	require.Equal(t, []string{ann, ann}, users, "of the code and of the refresh token")
+}

@@ -102,11 +102,13 @@ type Store struct {
 	flights   singleflight.Group
 	losses    singleflight.Group
 	used      lastUses
+	denied    lastUses // whom the admin has not chosen, and the audit log knows it
 	rest      rest
 	flows     flowWatch
 
 	exchanges exchanges
 	rotation  rotation
+	unasked   unasked
 
 	rejections rejections
 }
@@ -136,7 +138,7 @@ func New(config Config) (*Store, error) {
 	config.Client = &client
 	config.discreet()
 
-	store := &Store{config: config, used: lastUses{byUser: map[string]time.Time{}}, flows: newFlowWatch()}
+	store := &Store{config: config, used: newLastUses(), denied: newLastUses(), unasked: newUnasked(), flows: newFlowWatch()}
 	if slices.Contains(config.Methods, filehost.MethodLoginFlow) && store.flowPath() == "" {
 		return nil, filehost.E(filehost.NotConfigured, "This kind of file host knows no login flow: choose another sign-in method.", nil)
 	}

@@ -198,7 +198,8 @@ func (q *succession) spendLease(ctx context.Context, at endpoints, held entry) (
 	if q.isAutomatic(held.record) {
 		return q.issue(ctx, q.userID)
 	}
-	answer, err = q.spend(ctx, at, held.RefreshToken)
+	// What he meets may be about his account there: alone he spares the server for nobody.
+	answer, err = q.spend(filehost.ForUser(ctx, q.userID), at, held.RefreshToken)
 	if err == nil {
 		err = q.sameSubject(ctx, at, held.record, answer)
 	}

@@ -21,7 +21,8 @@ import (
 // clock.
 const expiryMargin = 45 * time.Second
 
-// maxAccountBytes is the longest account that is kept. A longer one counts as not said.
+// maxAccountBytes is the longest account that is kept. A longer one counts as not said, and so does one that can't be
+// shown to people.
 const maxAccountBytes = 1024
 
 // tokenErrorCodes are the codes of RFC 6749 5.2, and what else servers answer to a token exchange: RFC 8693 2.2.2, Dex and
@@ -127,7 +128,7 @@ func (s *Store) callTokenEndpoint(ctx context.Context, call func(context.Context
 		TokenType:    token.TokenType,
 	}
 	result.IssuedType, _ = token.Extra("issued_token_type").(string)
-	if account, _ := token.Extra("user_id").(string); len(account) <= maxAccountBytes {
+	if account, _ := token.Extra("user_id").(string); usableAccount(account) {
 		result.Account = account
 	}
 	if idToken, _ := token.Extra("id_token").(string); idToken != "" {
@@ -137,6 +138,13 @@ func (s *Store) callTokenEndpoint(ctx context.Context, call func(context.Context
 		result.Scope = strings.Fields(scope)
 	}
 	return result, nil
+}
+
+// usableAccount tells whether what a sign-in server calls a user is kept: it is shown to people, and some hosts have it in
+// the addresses of his files.
+func usableAccount(account string) bool {
+	_, ok := filehost.Root.Join(account)
+	return ok && filehost.Shown(account, maxAccountBytes)
 }
 
 // tokenCallFailed strips a library's error, which holds the whole answer, to what may be known of it.

@@ -173,30 +173,14 @@ func (s *Store) vouchedAccount(ctx context.Context, at endpoints, who filehost.I
 	return user.name(), nil
 }
 
-// dropLater revokes a refresh token that nobody asked for, once the access token has run out: revoking it ends that, too,
-// at servers that do as RFC 7009 2.1 says.
-func (s *Store) dropLater(at endpoints, token filehost.Secret) {
-	s.revokeAfter(at, token, "refresh_token", func() {
-		select {
-		case <-s.config.Clock.After(automaticLife):
-		case <-s.config.Lifetime.Done():
-		}
-	})
-}
-
 // revokeUnused revokes a token that nobody will ever use.
 func (s *Store) revokeUnused(at endpoints, token filehost.Secret) {
-	s.revokeAfter(at, token, "access_token", func() {})
-}
-
-func (s *Store) revokeAfter(at endpoints, token filehost.Secret, hint string, wait func()) {
 	if token.IsEmpty() || at.Revocation == "" || !s.config.Pending.begin(s.config.Lifetime) {
 		return
 	}
 	defer s.config.Pending.running.Done()
 	s.config.Pending.background(s.config.Log, func() {
-		wait()
-		s.revoke(context.WithoutCancel(s.config.Lifetime), at, token, hint)
+		s.revoke(context.WithoutCancel(s.config.Lifetime), at, token, "access_token")
 	})
 }
 

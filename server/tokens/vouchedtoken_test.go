@@ -275,6 +275,30 @@ func TestTheWarningOfOneUsersRefusalEndsByItself(t *testing.T) {
 	require.NoError(t, node.CheckTokenEndpoint(t.Context()))
 }
 
+// The lease of the node that makes it is over then: another would make one more.
+func TestACredentialIsMadeWhileItsLeaseLastsOrNotAtAll(t *testing.T) {
+	require.Less(t, issueLimit, leaseTime)
+	w := newWorld(t)
+	asked := make(chan struct{})
+	node, server := w.vouching(filehost.MethodTokenExchange, func(c *Config) {
+		c.Account = func(ctx context.Context, _ filehost.Credential) (string, error) {
+			close(asked)
+			<-ctx.Done()
+			return "", filehost.E(filehost.Timeout, "too slow", context.Cause(ctx))
+		}
+	})
+	done := make(chan error)
+	go func() {
+		_, err := node.For(context.WithoutCancel(t.Context()), ann)
+		done <- err
+	}()
+	<-asked
+	w.clock.Advance(issueLimit)
+	requireKind(t, filehost.Timeout, <-done)
+	node.config.Pending.running.Wait()
+	require.Len(t, server.revocations(), 1, "what it has got is revoked")
+}
+
 // A page that a filter has for one user's name says nothing of the endpoint's address.
 func TestOneUsersOddAnswerIsAWarningOnly(t *testing.T) {
 	w := newWorld(t)
