@@ -181,7 +181,7 @@ func TestMetadataThatCannotBeHadHasARemedy(t *testing.T) {
 		"a web page":  {page(200, "text/html", "<html>"), "answers with something else than its metadata, such as a web page: correct “OAuth issuer”"},
 		"forbidden":   {page(403, "text/html", ""), "does not show its metadata (403)"},
 		"broken":      {page(500, "text/html", ""), "an error of its own (500)"},
-		"another's":   {page(200, "application/json", `{"issuer":"https://evil.example"}`), `publishes metadata that can't be used: the metadata is of another issuer than "`},
+		"another's":   {page(200, "application/json", `{"issuer":"https://canary.example"}`), `publishes metadata that can't be used: the metadata is of another issuer than "`},
 		"a dead line": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "gives no answer that can be read: check “OAuth issuer”"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -191,6 +191,7 @@ func TestMetadataThatCannotBeHadHasARemedy(t *testing.T) {
 			require.Equal(t, filehost.Fail, status)
 			require.Contains(t, remedy, "The sign-in server ("+w.server.URL+")")
 			require.Contains(t, remedy, c.remedy)
+			require.NotContains(t, remedy, "canary")
 		})
 	}
 }
