@@ -26,14 +26,25 @@ type Entry struct {
 	ETag       string    `json:"etag"`
 	// Permissions say what the caller may do with it.
 	Permissions []string `json:"permissions"`
+	Favorite    *bool    `json:"favorite"`
 }
 
 // Page is one answer of GET /files.
 type Page struct {
-	Folder     *Entry  `json:"folder"`
-	Entries    []Entry `json:"entries"`
-	NextCursor string  `json:"next_cursor"`
-	Total      *int    `json:"total"`
+	Folder       *Entry       `json:"folder"`
+	Entries      []Entry      `json:"entries"`
+	Truncated    bool         `json:"truncated"`
+	NextCursor   string       `json:"next_cursor"`
+	Total        *int         `json:"total"`
+	Capabilities Capabilities `json:"capabilities"`
+}
+
+// Capabilities says what the host can do.
+type Capabilities struct {
+	Search    bool `json:"search"`
+	Recent    bool `json:"recent"`
+	Favorites bool `json:"favorites"`
+	StableIDs bool `json:"stable_ids"`
 }
 
 // Attachment is the body of POST /attach.
@@ -73,6 +84,7 @@ type FileInfo struct {
 
 // AttachedItem says what became of one item.
 type AttachedItem struct {
+	ID     string   `json:"id"`
 	Path   string   `json:"path"`
 	Name   string   `json:"name"`
 	Size   int64    `json:"size"`

@@ -159,6 +159,7 @@ func (n *Nextcloud) routes() http.Handler {
 	mux.HandleFunc("/", n.unknown)
 	mux.HandleFunc("/status.php", n.status)
 	mux.HandleFunc("/remote.php/dav/files/", n.whenOpen(n.dav))
+	mux.HandleFunc("/remote.php/dav/{$}", n.whenOpen(n.dav))
 	for path, serve := range map[string]http.HandlerFunc{
 		"/ocs/v2.php/cloud/user":          n.breakable(n.ocsUser),
 		"/ocs/v2.php/cloud/capabilities":  n.ocsCapabilities,
@@ -262,6 +263,8 @@ func (n *Nextcloud) dav(w http.ResponseWriter, r *http.Request) {
 	user, outcome := n.caller(r)
 	_, byToken := bearer(r)
 	switch {
+	case outcome == welcome && r.URL.Path == davPrefix+"/":
+		n.arbiter(w, r, user)
 	case outcome == welcome:
 		n.files(w, r, user)
 	case outcome == accountDisabled && byToken:

@@ -46,6 +46,7 @@ func StartOpenCloud(ctx context.Context, cfg hosts.Config) (*OpenCloud, error) {
 		"/status.php":                       o.status,
 		"/remote.php/dav/files/":            o.dav,
 		"/remote.php/dav/spaces/":           o.dav,
+		"/remote.php/dav/meta/":             o.dav,
 		"/dav/spaces/":                      o.dav,
 		"/ocs/v2.php/cloud/user":            o.ocsUser,
 		"/auth-app/tokens":                  o.authApp,

@@ -35,6 +35,10 @@ func (o *OpenCloud) dav(w http.ResponseWriter, r *http.Request) {
 		o.counters.Unauthorized.Add(1)
 		return
 	}
+	if isMeta(r) {
+		o.meta(w, r, caller)
+		return
+	}
 	for _, root := range []string{davPrefix + "/files", davPrefix + "/spaces", "/dav/spaces"} {
 		first, name, ok := below(r, root)
 		if !ok {
@@ -67,6 +71,11 @@ func (o *OpenCloud) space(w http.ResponseWriter, r *http.Request, at place) {
 			o.get(w, r, at)
 		case http.MethodPut:
 			o.put(w, r, at)
+		case "REPORT":
+			if strings.HasPrefix(at.root, "/dav/spaces/") && strings.HasSuffix(r.URL.Path, "/") {
+				o.surprise(r, "an id of a space ends in a slash")
+			}
+			o.report(w, r, at.user)
 		case "SEARCH":
 			w.WriteHeader(http.StatusMethodNotAllowed)
 		default:

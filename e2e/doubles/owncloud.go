@@ -46,6 +46,7 @@ func StartOwnCloud(ctx context.Context, cfg hosts.Config) (*OwnCloud, error) {
 		properties:    maps.Clone(sabreProperties),
 		missingParent: http.StatusConflict,
 		checksums:     true,
+		searchFiles:   true,
 	}}
 	maps.Copy(o.properties, ownCloudProperties)
 	o.reply = func(w http.ResponseWriter, _ *http.Request, entries []string) { o.multistatus(w, entries) }
@@ -53,6 +54,7 @@ func StartOwnCloud(ctx context.Context, cfg hosts.Config) (*OwnCloud, error) {
 	mux.HandleFunc("/", o.unknown)
 	mux.HandleFunc("/status.php", o.status)
 	mux.HandleFunc("/remote.php/dav/files/", o.dav)
+	mux.HandleFunc("/remote.php/dav/meta/", o.dav)
 	mux.HandleFunc("/ocs/v2.php/cloud/user", o.ocsUser)
 	for _, front := range []string{"", "/index.php"} {
 		mux.HandleFunc(front+"/apps/oauth2/authorize", o.authorize)
@@ -81,7 +83,11 @@ func (o *OwnCloud) caller(r *http.Request) (string, bool) {
 func (o *OwnCloud) dav(w http.ResponseWriter, r *http.Request) {
 	o.count(r)
 	user, ok := o.caller(r)
-	if ok {
+	switch {
+	case ok && isMeta(r):
+		o.meta(w, r, user)
+		return
+	case ok:
 		o.files(w, r, user)
 		return
 	}

@@ -37,6 +37,8 @@ type sabre struct {
 	infinity      bool // whether Depth: infinity is answered
 	othersHome    bool // whether another user's home is there, though nothing is told of it
 	checksums     bool // whether GET tells the checksum
+	searchFiles   bool // whether there is a report of that name
+	favorites     marks
 	// reply writes a multistatus, which a host may cut into pages.
 	reply func(w http.ResponseWriter, r *http.Request, entries []string)
 }
@@ -130,6 +132,8 @@ func (s *sabre) files(w http.ResponseWriter, r *http.Request, caller string) {
 			s.mkcol(w, caller, name)
 		case http.MethodOptions:
 			s.options(w)
+		case "REPORT":
+			s.report(w, r, caller, name)
 		case "LOCK", "SEARCH":
 			s.fail(w, http.StatusNotImplemented, "NotImplemented",
 				"There was no plugin in the system that was willing to handle this "+r.Method+" method.")

@@ -54,6 +54,13 @@ func either(folder, file value) func(*sabre, node) value {
 	}
 }
 
+func favorite(s *sabre, n node) value {
+	if s.favorites.has(mark{n.user, n.id()}) {
+		return text("1")
+	}
+	return text("0")
+}
+
 func sizeOf(s *sabre, n node) value { return text(strconv.FormatInt(s.disk.size(n), 10)) }
 
 // sabreProperties are those of the whole family.
@@ -68,7 +75,7 @@ var sabreProperties = map[xml.Name]func(*sabre, node) value{
 	ocName("fileid"):                           func(_ *sabre, n node) value { return text(strconv.FormatUint(n.id(), 10)) },
 	ocName("id"):                               func(_ *sabre, n node) value { return text(longID(n)) },
 	ocName("size"):                             sizeOf,
-	ocName("favorite"):                         always(text("0")),
+	ocName("favorite"):                         favorite,
 	ocName("share-types"):                      always(null),
 	ocName("owner-id"):                         func(_ *sabre, n node) value { return text(n.user) },
 	ocName("owner-display-name"):               func(_ *sabre, n node) value { return text(n.user) },
