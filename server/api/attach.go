@@ -33,6 +33,7 @@ type attachedBody struct {
 }
 
 type attachedItemBody struct {
+	ID     string     `json:"id,omitempty"`
 	Path   string     `json:"path"`
 	Name   string     `json:"name"`
 	Size   int64      `json:"size"`
@@ -90,11 +91,11 @@ func (b *attachBody) read(r *request) (filehost.Attachment, error) {
 		if item.Path == "" && item.ID == "" {
 			return attachment, filehost.Invalid(field, "Each item needs a path or an id.")
 		}
-		path, err := readPath(field+".", item.Path, item.ID)
+		ref, err := readRef(field+".", item.Path, item.ID)
 		if err != nil {
 			return attachment, err
 		}
-		attachment.Items = append(attachment.Items, filehost.Item{Path: path, ETag: item.ETag})
+		attachment.Items = append(attachment.Items, filehost.Item{Path: ref.Path, HostID: ref.HostID, ETag: item.ETag})
 	}
 	return attachment, nil
 }
@@ -120,6 +121,12 @@ func readIdempotencyKey(header http.Header) (string, error) {
 
 func (h *Handler) newAttachedItem(r *request, item filehost.AttachedItem) attachedItemBody {
 	body := attachedItemBody{Path: item.Path.String(), Name: item.Name, Size: item.Size, FileID: item.FileID}
+	if item.HostID != "" {
+		body.ID = filehost.Ref{HostID: item.HostID}.ID()
+		if item.Path.IsRoot() { // it was not found
+			body.Path = ""
+		}
+	}
 	if item.Err != nil {
 		described := h.describe(r, item.Err)
 		h.log(r, described, item.Err)

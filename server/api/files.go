@@ -25,8 +25,9 @@ type entryBody struct {
 }
 
 type pageBody struct {
-	Folder       entryBody             `json:"folder"`
+	Folder       *entryBody            `json:"folder,omitempty"`
 	Entries      []entryBody           `json:"entries"`
+	Truncated    bool                  `json:"truncated,omitempty"`
 	NextCursor   string                `json:"next_cursor,omitempty"`
 	Total        *int                  `json:"total,omitempty"`
 	Capabilities filehost.Capabilities `json:"capabilities"`
@@ -59,8 +60,12 @@ func (h *Handler) files(r *request) (response, error) {
 }
 
 func newPageBody(host filehost.Host, page filehost.Page) pageBody {
-	body := pageBody{Folder: newEntry(host, page.Folder), Entries: make([]entryBody, len(page.Entries)),
+	body := pageBody{Entries: make([]entryBody, len(page.Entries)), Truncated: page.Truncated,
 		NextCursor: page.NextCursor, Total: page.Total, Capabilities: page.Capabilities}
+	if page.Folder != nil {
+		folder := newEntry(host, *page.Folder)
+		body.Folder = &folder
+	}
 	for i, entry := range page.Entries {
 		body.Entries[i] = newEntry(host, entry)
 	}
@@ -70,6 +75,8 @@ func newPageBody(host filehost.Host, page filehost.Page) pageBody {
 func readListing(r *request) (filehost.Listing, string, error) {
 	q := newQuery(r, "path", "id", "view", "q", "type", "sort", "order", "limit", "cursor", "host")
 	listing := filehost.Listing{
+		View:       filehost.View(q.oneOf("view", "folder", "recent", "favorites", "shared")),
+		Text:       q.one("q", ""),
 		Types:      q.values["type"],
 		Sort:       filehost.Sort(q.oneOf("sort", "name", "modified", "size", "host")),
 		Descending: q.oneOf("order", "asc", "desc") == "desc",
@@ -77,44 +84,40 @@ func readListing(r *request) (filehost.Listing, string, error) {
 		Cursor:     q.one("cursor", ""),
 	}
 	host := q.one("host", "")
-	view, search := q.oneOf("view", "folder", "recent", "favorites", "shared"), q.one("q", "")
-	path, err := readPath("", q.one("path", ""), q.one("id", ""))
-	listing.Folder = path
-	switch {
-	case q.err != nil:
-		return listing, host, q.err
-	case err != nil:
-		return listing, host, err
-	case view != "folder":
-		return listing, host, notYet("view", "Only the folder view is supported on this host.")
-	case search != "":
-		return listing, host, notYet("q", "Searching is not supported on this host.")
+	if listing.View == filehost.Recent && !q.values.Has("sort") { // the newest first
+		listing.Sort, listing.Descending = filehost.ByModified, !q.values.Has("order") || listing.Descending
 	}
-	return listing, host, nil
+	ref, err := readRef("", q.one("path", ""), q.one("id", ""))
+	listing.Folder, listing.FolderID = ref.Path, ref.HostID
+	if q.err != nil {
+		return listing, host, q.err
+	}
+	return listing, host, err
 }
 
 func notYet(field, message string) error {
 	return &filehost.Error{Kind: filehost.Unsupported, Field: field, Message: message}
 }
 
-// readPath takes an entry by its path or by its id, never by both; by default the root. within is what the names of the two
+// readRef takes an entry by its path or by its id, never by both; by default the root. within is what the names of the two
 // fields begin with.
-func readPath(within, path, id string) (filehost.Path, error) {
+func readRef(within, path, id string) (filehost.Ref, error) {
 	switch {
 	case path != "" && id != "":
-		return filehost.Root, filehost.Invalid(within+"path", "Give either a path or an id.")
+		return filehost.Ref{}, filehost.Invalid(within+"path", "Give either a path or an id.")
 	case id != "":
-		return filehost.ParseID(within+"id", id)
+		return filehost.ParseRef(within+"id", id)
 	case path != "":
-		return filehost.ParsePath(within+"path", path)
+		parsed, err := filehost.ParsePath(within+"path", path)
+		return filehost.Ref{Path: parsed}, err
 	default:
-		return filehost.Root, nil
+		return filehost.Ref{Path: filehost.Root}, nil
 	}
 }
 
 func newEntry(host filehost.Host, entry filehost.Entry) entryBody {
 	body := entryBody{
-		ID: entry.Path.ID(), Name: entry.Path.DisplayName(), Path: entry.Path.String(), Kind: entry.Kind, Size: entry.Size,
+		ID: entry.ID(), Name: entry.Path.DisplayName(), Path: entry.Path.String(), Kind: entry.Kind, Size: entry.Size,
 		MIMEType: entry.MIMEType, ETag: entry.ETag, Permissions: entry.Permissions, Favorite: entry.Favorite, Shared: entry.Shared,
 		HasThumbnail: entry.Thumbnail, WebURL: entry.WebURL,
 	}

@@ -38,6 +38,50 @@ func TestFilesListsAFolder(t *testing.T) {
 	assert.Contains(t, byID.Body.String(), `"name":"Photos"`)
 }
 
+func TestFilesFindsWhatIsLookedFor(t *testing.T) {
+	w := newWorld(t)
+	w.remote.Offer(filehost.Capabilities{Search: true, Recent: true})
+	w.remote.AddFile("/old.txt", []byte("1"), noon)
+	w.remote.AddFile("/new.txt", []byte("1"), noon.Add(time.Hour))
+	w.remote.AddFolder("/Photos")
+	w.remote.AddFile("/Photos/old.txt", []byte("1"), noon)
+	for query, want := range map[string][]string{
+		"view=recent":           {"/new.txt", "/old.txt", "/Photos/old.txt"},
+		"view=recent&order=asc": {"/Photos/old.txt", "/old.txt", "/new.txt"},
+		"view=recent&sort=name": {"/new.txt", "/Photos/old.txt", "/old.txt"},
+		"q=OLD&path=/Photos":    {"/Photos/old.txt"},
+	} {
+		recorder := w.call(t, alice, http.MethodGet, "/files?"+query, "")
+		assert.Equal(t, http.StatusOK, recorder.Code, recorder.Body.String())
+		var page pageBody
+		require.NoError(t, json.Unmarshal(recorder.Body.Bytes(), &page))
+		assert.Nil(t, page.Folder, query)
+		var paths []string
+		for _, entry := range page.Entries {
+			paths = append(paths, entry.Path)
+		}
+		assert.Equal(t, want, paths, query)
+	}
+}
+
+func TestItemsByIDTellTheIDAndWhereItIs(t *testing.T) {
+	w := newWorld(t)
+	w.remote.AddFile("/a.txt", []byte("hello"), noon)
+	w.remote.Change("/a.txt", func(e *filehost.Entry) { e.HostID = "7" })
+	var page pageBody
+	require.NoError(t, json.Unmarshal(w.call(t, alice, http.MethodGet, "/files", "").Body.Bytes(), &page))
+	id, missing := page.Entries[0].ID, filehost.Ref{HostID: "8"}.ID()
+	recorder := w.call(t, alice, http.MethodPost, "/attach", `{"channel_id": "`+channel+`", "dry_run": true, "items": [{"id": "`+id+`"}, {"id": "`+missing+`"}, {"path": "/a.txt"}]}`)
+	assert.Equal(t, http.StatusOK, recorder.Code, recorder.Body.String())
+	var answer attachedBody
+	require.NoError(t, json.Unmarshal(recorder.Body.Bytes(), &answer))
+	require.Len(t, answer.Items, 3)
+	assert.Equal(t, attachedItemBody{ID: id, Path: "/a.txt", Name: "a.txt", Size: 5}, answer.Items[0])
+	assert.Equal(t, []string{missing, "", ""}, []string{answer.Items[1].ID, answer.Items[1].Path, answer.Items[1].Name})
+	assert.Equal(t, "not_found", answer.Items[1].Error.Code)
+	assert.Empty(t, answer.Items[2].ID)
+}
+
 func TestTheRootIsNamedLikeTheHost(t *testing.T) {
 	w := newWorld(t)
 	assert.Contains(t, w.call(t, alice, http.MethodGet, "/files", "").Body.String(), `"name":"Cloud","path":"/"`)

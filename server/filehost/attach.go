@@ -26,8 +26,9 @@ type Attachment struct {
 
 // Item is one file to attach.
 type Item struct {
-	Path Path
-	ETag string // as the caller has seen it in a listing; "" = whatever is there
+	Path   Path   // not known where HostID is set
+	HostID string // of the entry, instead of the path
+	ETag   string // as the caller has seen it in a listing; "" = whatever is there
 }
 
 // Attached is what came of an Attachment.
@@ -39,8 +40,9 @@ type Attached struct {
 
 // AttachedItem is what came of one Item: a file, or an error.
 type AttachedItem struct {
-	Path   Path
-	Name   string // as Mattermost has it
+	Path   Path   // the root for one that was asked for by HostID and not found
+	HostID string // as asked
+	Name   string // as Mattermost has it; "" for one that was not found by HostID
 	Size   int64  // bytes
 	FileID string // "" when Err is set, and for a dry run
 	Err    error
@@ -50,10 +52,16 @@ type AttachedItem struct {
 func newItems(attachment Attachment) []AttachedItem {
 	items := make([]AttachedItem, len(attachment.Items))
 	for i, item := range attachment.Items {
-		items[i] = AttachedItem{Path: item.Path, Name: StoredName(item.Path.Name())}
+		items[i] = AttachedItem{HostID: item.HostID}
+		if item.HostID == "" {
+			items[i].name(item.Path)
+		}
 	}
 	return items
 }
+
+// name says which file of the host it is.
+func (i *AttachedItem) name(path Path) { i.Path, i.Name = path, StoredName(path.Name()) }
 
 // pending tells whether the item is still to be copied.
 func (i *AttachedItem) pending() bool { return i.Err == nil && i.FileID == "" }
@@ -64,7 +72,11 @@ func (i *AttachedItem) pending() bool { return i.Err == nil && i.FileID == "" }
 // with Conflict while it is under way and with KeyReused for another Attachment.
 func (s *Service) Attach(ctx context.Context, userID string, attachment Attachment) (Attached, error) {
 	var attached Attached
-	err := s.using(ctx, AuditEvent{Action: AuditAttach, Paths: attachment.paths()}, func(ctx context.Context) (err error) {
+	event := AuditEvent{Action: AuditAttach}
+	for _, item := range attachment.Items {
+		event.name(Ref{item.Path, item.HostID})
+	}
+	err := s.using(ctx, event, func(ctx context.Context) (err error) {
 		switch {
 		case attachment.DryRun:
 			attached, err = s.dryRun(ctx, userID, attachment)
@@ -74,28 +86,19 @@ func (s *Service) Attach(ctx context.Context, userID string, attachment Attachme
 			attached, err = s.attach(ctx, userID, attachment, nil)
 		}
 		return err
-	}, func() []Path { return attached.failed() })
+	}, func() []Ref { return attached.failed() })
 	return attached, err
 }
 
-// paths are those of the items.
-func (a *Attachment) paths() []Path {
-	paths := make([]Path, len(a.Items))
-	for i, item := range a.Items {
-		paths[i] = item.Path
-	}
-	return paths
-}
-
-// failed are the paths of the items that were not attached.
-func (a *Attached) failed() []Path {
-	var paths []Path
+// failed are the items that were not attached.
+func (a *Attached) failed() []Ref {
+	var refs []Ref
 	for _, item := range a.Items {
 		if item.Err != nil {
-			paths = append(paths, item.Path)
+			refs = append(refs, Ref{item.Path, item.HostID})
 		}
 	}
-	return paths
+	return refs
 }
 
 // dryRun does the checks of a copy that move nothing. The dimensions of an image are in its content: they are not among
@@ -192,9 +195,10 @@ func (s *Service) lookUp(ctx context.Context, userID string, attachment Attachme
 		}
 		look := func() error {
 			items[i].Err = Recovered(func() (err error) {
-				if entries[i], err = s.stat(ctx, userID, items[i].Path); err != nil {
+				if entries[i], err = s.stat(ctx, userID, Ref{items[i].Path, items[i].HostID}); err != nil {
 					return inTime(ctx, limits, err)
 				}
+				items[i].name(entries[i].Path)
 				items[i].Size = entries[i].Size
 				return s.checkEntry(entries[i], fmt.Sprintf("items[%d]", i), attachment.Items[i].ETag, limits)
 			})
@@ -211,12 +215,19 @@ func (s *Service) lookUp(ctx context.Context, userID string, attachment Attachme
 	return entries
 }
 
-func (s *Service) stat(ctx context.Context, userID string, path Path) (entry Entry, err error) {
+func (s *Service) stat(ctx context.Context, userID string, ref Ref) (entry Entry, err error) {
 	err = s.asUser(ctx, userID, func(credential Credential) (err error) {
-		entry, err = s.Remote.Stat(ctx, credential, path)
+		entry, err = s.statRef(ctx, credential, ref)
 		return err
 	})
 	return entry, err
+}
+
+func (s *Service) statRef(ctx context.Context, credential Credential, ref Ref) (Entry, error) {
+	if ref.HostID != "" {
+		return s.Remote.StatID(ctx, credential, ref.HostID)
+	}
+	return s.Remote.Stat(ctx, credential, ref.Path)
 }
 
 // checkEntry tells whether what the host has can be copied. field is where the request asks for it.

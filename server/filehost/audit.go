@@ -33,12 +33,14 @@ type AuditEvent struct {
 	Outcome      AuditOutcome
 	ActingUserID string // who did it; "" = the plugin itself
 	HostID       string
-	Grant        string // by which access; "" = it is about none
-	Account      string // at the host; "" = unknown
-	TargetUserID string // whose access it is about, where that isn't the acting user's
-	Paths        []Path // what was asked for
-	Failed       []Path // of these, what was not done although the outcome is a success
-	Code         string // AuditFail: the error's code, as the API has it
+	Grant        string   // by which access; "" = it is about none
+	Account      string   // at the host; "" = unknown
+	TargetUserID string   // whose access it is about, where that isn't the acting user's
+	Paths        []Path   // what was asked for...
+	HostIDs      []string // ...and what of it by ids of the host's
+	Failed       []Path   // of these, what was not done although the outcome is a success...
+	FailedIDs    []string // ...and what of the ids
+	Code         string   // AuditFail: the error's code, as the API has it
 }
 
 // Audit is the audit log.
@@ -49,4 +51,18 @@ type Audit interface {
 	Record(ctx context.Context, event AuditEvent) error
 	// CheckAudit fails as Record would, and records nothing.
 	CheckAudit(ctx context.Context) error
+}
+
+// name adds an entry to what was asked for.
+func (e *AuditEvent) name(ref Ref) { appendRef(ref, &e.Paths, &e.HostIDs) }
+
+func (e *AuditEvent) fail(ref Ref) { appendRef(ref, &e.Failed, &e.FailedIDs) }
+
+// appendRef adds an entry to those that are named as it is.
+func appendRef(ref Ref, paths *[]Path, hostIDs *[]string) {
+	if ref.HostID != "" {
+		*hostIDs = append(*hostIDs, ref.HostID)
+		return
+	}
+	*paths = append(*paths, ref.Path)
 }

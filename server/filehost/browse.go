@@ -21,7 +21,10 @@ const (
 
 // Listing asks for one page of a folder.
 type Listing struct {
-	Folder     Path
+	Folder     Path     // not known where FolderID is set
+	FolderID   string   // the host's id of the folder, instead of its path
+	View       View     // "" = FolderView
+	Text       string   // to search for, below Folder; "" = no search
 	Types      []string // "file", "folder" or a MIME prefix such as "image/"; empty = all
 	Sort       Sort     // "" = ByName
 	Descending bool
@@ -29,17 +32,18 @@ type Listing struct {
 	Cursor     string // Page.NextCursor of the page before; "" = the first page
 }
 
-// Page is a part of a folder, in the order asked for.
+// Page is a part of a folder or of what was found, in the order asked for.
 type Page struct {
-	Folder       Entry
+	Folder       *Entry // nil of what was found
 	Entries      []Entry
+	Truncated    bool   // more was found than all pages show
 	NextCursor   string // "" on the last page
 	Total        *int   // entries that match Types, on all pages; nil when the host leaves it open
 	Capabilities Capabilities
 	State        string // what NextCursor seals, and for whom: user, connection, query. For a validator, not for a caller.
 }
 
-// Browse lists a folder as the user. The whole folder is streamed through a heap of one page, so that memory does not
+// Browse lists a folder as the user, or what the host finds for him. The whole folder is streamed through a heap of one page, so that memory does not
 // grow with the folder. A page continues after the place in the order that the last one ended at, whatever came or went
 // since: an entry that stays as it is shows exactly once on all pages together. One that is renamed, or whose sort key
 // changes, may show in its old place, in its new one, in both or in neither. In HostOrder, a host that pages gives all of
@@ -48,13 +52,18 @@ func (s *Service) Browse(ctx context.Context, userID string, listing Listing) (P
 	if err := listing.complete(); err != nil {
 		return Page{}, err
 	}
+	if err := s.checkOffered(listing); err != nil {
+		return Page{}, err
+	}
 	leave, err := s.Listings.Wait(ctx, userID, listingsPerUser, listingsPerNode)
 	if err != nil {
 		return Page{}, err
 	}
 	defer leave()
 	var page Page
-	err = s.using(ctx, AuditEvent{Action: AuditList, Paths: []Path{listing.Folder}}, func(ctx context.Context) error {
+	event := AuditEvent{Action: AuditList}
+	event.name(Ref{listing.Folder, listing.FolderID})
+	err = s.using(ctx, event, func(ctx context.Context) error {
 		return s.asUser(ctx, userID, func(credential Credential) (err error) {
 			page, err = s.list(ctx, userID, credential, listing)
 			return err
@@ -66,6 +75,9 @@ func (s *Service) Browse(ctx context.Context, userID string, listing Listing) (P
 func (l *Listing) complete() error {
 	if l.Sort == "" {
 		l.Sort = ByName
+	}
+	if err := l.checkView(); err != nil {
+		return err
 	}
 	if l.Limit == 0 {
 		l.Limit = DefaultPageSize
@@ -99,8 +111,11 @@ func (l *Listing) matches(entry Entry) bool {
 }
 
 func (s *Service) list(ctx context.Context, userID string, credential Credential, listing Listing) (Page, error) {
+	if err := s.resolve(ctx, credential, &listing); err != nil {
+		return Page{}, err
+	}
 	binding := listing.binding(s.Host.ID, userID, credential)
-	if listing.Cursor == "" && listing.Sort == HostOrder {
+	if listing.Cursor == "" && listing.Sort == HostOrder && !listing.found() {
 		return s.listAsHost(ctx, credential, &listing, binding)
 	}
 	var after *Entry
@@ -118,6 +133,9 @@ func (s *Service) list(ctx context.Context, userID string, credential Credential
 		}
 		after = &last
 	}
+	if listing.found() {
+		return s.find(ctx, credential, listing, binding, after)
+	}
 	keyset := newKeysetPage(&listing, after)
 	folder, err := s.Remote.List(ctx, credential, listing.Folder, func(entry Entry) error {
 		keyset.add(entry)
@@ -126,7 +144,23 @@ func (s *Service) list(ctx context.Context, userID string, credential Credential
 	if err != nil {
 		return Page{}, err
 	}
-	return s.finishKeyset(keyset, folder, binding)
+	return s.finishKeyset(keyset, &folder, binding)
+}
+
+// resolve finds out where a folder is that was asked for by the host's id.
+func (s *Service) resolve(ctx context.Context, credential Credential, listing *Listing) error {
+	if listing.FolderID == "" {
+		return nil
+	}
+	folder, err := s.Remote.StatID(ctx, credential, listing.FolderID)
+	switch {
+	case err != nil:
+		return err
+	case folder.Kind != Folder:
+		return Invalid("id", folder.Path.String()+" is a file, not a folder.")
+	}
+	listing.Folder = folder.Path
+	return nil
 }
 
 // keysetPage gathers the page after an entry's place in an order.
@@ -161,7 +195,7 @@ func (k *keysetPage) add(entry Entry) {
 	}
 }
 
-func (s *Service) finishKeyset(keyset *keysetPage, folder Entry, binding string) (Page, error) {
+func (s *Service) finishKeyset(keyset *keysetPage, folder *Entry, binding string) (Page, error) {
 	page := s.newPage(folder, keyset.first.sorted(), binding)
 	page.Total = &keyset.total
 	if keyset.further <= keyset.listing.Limit {
@@ -172,9 +206,11 @@ func (s *Service) finishKeyset(keyset *keysetPage, folder Entry, binding string)
 	return page, err
 }
 
-func (s *Service) newPage(folder Entry, entries []Entry, binding string) Page {
+func (s *Service) newPage(folder *Entry, entries []Entry, binding string) Page {
 	page := Page{Folder: folder, Entries: entries, Capabilities: s.Remote.Capabilities(), State: binding}
-	page.Capabilities.ChangeDetection = folder.ETag != "" || !folder.ModifiedAt.IsZero()
+	if folder != nil {
+		page.Capabilities.ChangeDetection = folder.ETag != "" || !folder.ModifiedAt.IsZero()
+	}
 	return page
 }
 
@@ -197,7 +233,7 @@ func (p position) entry() (Entry, error) {
 
 // binding is the associated data of the cursors of a listing: they continue no other user's, connection's or query's.
 func (l *Listing) binding(hostID, userID string, credential Credential) string {
-	parts := []any{"cursor", hostID, userID, credential.Connection, l.Folder.ID(), l.Types, l.Sort, l.Descending}
+	parts := []any{"cursor", hostID, userID, credential.Connection, l.Folder.ID(), l.Types, l.Sort, l.Descending, l.View, l.Text}
 	text, _ := json.Marshal(parts) // strings and booleans always marshal
 	return string(text)
 }

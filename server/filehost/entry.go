@@ -30,6 +30,7 @@ const (
 // Entry is a file or a folder of the host, as the caller sees it. What it points to is not to be changed.
 type Entry struct {
 	Path        Path
+	HostID      string // the host's own id, which survives rename and move; "" where it has none
 	Kind        EntryKind
 	Size        int64     // bytes; for a folder what the host counts in it; 0 when it doesn't say
 	MIMEType    string    // lower case, no parameters; "" for a folder
@@ -44,9 +45,12 @@ type Entry struct {
 
 // compact frees the texts of an entry from the memory that they share with the rest of the host's answer.
 func (e Entry) compact() Entry {
-	e.MIMEType, e.ETag, e.WebURL = strings.Clone(e.MIMEType), strings.Clone(e.ETag), strings.Clone(e.WebURL)
+	e.HostID, e.MIMEType, e.ETag, e.WebURL = strings.Clone(e.HostID), strings.Clone(e.MIMEType), strings.Clone(e.ETag), strings.Clone(e.WebURL)
 	return e
 }
+
+// ID is the opaque id of the entry, which ParseRef reads.
+func (e Entry) ID() string { return Ref{e.Path, e.HostID}.ID() }
 
 // Links says what kinds of links the host gives out.
 type Links struct {

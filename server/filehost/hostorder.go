@@ -79,7 +79,7 @@ func (s *Service) listAsHost(ctx context.Context, credential Credential, listing
 	case err != nil:
 		return Page{}, err
 	case !host.parts.Paged:
-		return s.finishKeyset(byName, folder, binding)
+		return s.finishKeyset(byName, &folder, binding)
 	}
 	host.read = listing.Limit + 1
 	err = s.fill(ctx, credential, host)
@@ -126,7 +126,7 @@ func (s *Service) fill(ctx context.Context, credential Credential, host *partsPa
 }
 
 func (s *Service) finishParts(host *partsPage, folder Entry, binding string) (Page, error) {
-	page := s.newPage(folder, host.entries, binding)
+	page := s.newPage(&folder, host.entries, binding)
 	if len(host.listing.Types) == 0 {
 		total := len(host.entries)
 		if host.parts.Listing != "" {

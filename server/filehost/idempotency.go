@@ -186,7 +186,7 @@ func (s *Service) reuse(ctx context.Context, userID string, attachment Attachmen
 	}
 	for i, kept := range earlier.Items {
 		if kept.FileID != "" && good[kept.FileID] {
-			items[i].Name, items[i].Size, items[i].FileID, items[i].info = kept.Name, kept.Size, kept.FileID, kept.Info
+			items[i].restore(kept)
 		}
 	}
 	return nil
@@ -226,8 +226,9 @@ type record struct {
 	Error   *keptError `json:"error,omitempty"`   // done, and failed
 }
 
-// keptItem is an AttachedItem without its path, which the request has.
+// keptItem is an AttachedItem without its path, unless the request doesn't have it.
 type keptItem struct {
+	PathID string          `json:"path_id,omitempty"` // of the path, where the request has the host's id of the file
 	Name   string          `json:"name"`
 	Size   int64           `json:"size"` // bytes
 	FileID string          `json:"file_id,omitempty"`
@@ -275,11 +276,22 @@ func keepItems(items []AttachedItem, draft bool) []keptItem {
 	kept := make([]keptItem, len(items))
 	for i, item := range items {
 		kept[i] = keptItem{Name: item.Name, Size: item.Size, FileID: item.FileID, Error: keepError(item.Err)}
+		if item.HostID != "" && !item.Path.IsRoot() {
+			kept[i].PathID = item.Path.ID()
+		}
 		if draft {
 			kept[i].Info = item.info
 		}
 	}
 	return kept
+}
+
+// restore fills in what was kept of the item, but for its error.
+func (i *AttachedItem) restore(kept keptItem) {
+	if path, err := ParseID("path_id", kept.PathID); err == nil {
+		i.Path = path
+	}
+	i.Name, i.Size, i.FileID, i.info = kept.Name, kept.Size, kept.FileID, kept.Info
 }
 
 // fileIDs are the files that have been copied.
@@ -300,7 +312,8 @@ func (r *record) answer(attachment Attachment) (Attached, error) {
 	}
 	items := newItems(attachment)
 	for i, kept := range r.Items {
-		items[i].Name, items[i].Size, items[i].FileID, items[i].info, items[i].Err = kept.Name, kept.Size, kept.FileID, kept.Info, kept.Error.restore()
+		items[i].restore(kept)
+		items[i].Err = kept.Error.restore()
 	}
 	attached := newAttached(attachment, items)
 	attached.PostID = r.PostID

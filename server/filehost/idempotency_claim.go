@@ -128,7 +128,7 @@ func (s *Service) fingerprint(attachment Attachment) ([]byte, error) {
 		Items                        []item
 	}{s.Host.ID, attachment.ChannelID, attachment.RootID, attachment.Message, attachment.Draft, nil}
 	for _, wanted := range attachment.Items {
-		asked.Items = append(asked.Items, item{wanted.Path.ID(), wanted.ETag})
+		asked.Items = append(asked.Items, item{Ref{wanted.Path, wanted.HostID}.ID(), wanted.ETag})
 	}
 	encoded, err := json.Marshal(asked)
 	sum := sha256.Sum256(encoded)

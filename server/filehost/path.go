@@ -72,6 +72,9 @@ func (p Path) Len() int { return len(p.segments) }
 // Parent is the folder that p is in; the root's is the root.
 func (p Path) Parent() Path { return Path{p.segments[:max(0, strings.LastIndexByte(p.segments, '/'))]} }
 
+// IsBelow tells whether p is somewhere in folder.
+func (p Path) IsBelow(folder Path) bool { return strings.HasPrefix(p.segments, folder.segments+"/") }
+
 // Name is the last segment as the host has it; "" for the root.
 func (p Path) Name() string { return p.segments[strings.LastIndexByte(p.segments, '/')+1:] }
 

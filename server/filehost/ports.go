@@ -143,6 +143,9 @@ type Issuer interface {
 type Remote interface {
 	// Stat returns the entry at path.
 	Stat(ctx context.Context, credential Credential, path Path) (Entry, error)
+	// StatID returns the entry with an id that the host has given it, wherever it is by now. It fails with NotFound when the
+	// user has no such entry, and with Unsupported when the host's ids don't survive rename and move.
+	StatID(ctx context.Context, credential Credential, hostID string) (Entry, error)
 	// List passes the entries of a folder to each, in the host's order, one by one as they arrive, and returns the folder
 	// itself. It stops at each's first error and returns it. It fails with InvalidRequest when path is no folder. A
 	// listing that ends early is an error, never a short listing, and so is one beyond what a client can hold (TooLarge).
@@ -153,6 +156,9 @@ type Remote interface {
 	// were asked for, nor fewer unless the listing ends. The folder itself is returned by the part that begins a listing
 	// only. It fails with Changed when the host no longer keeps the listing.
 	ListPart(ctx context.Context, credential Credential, path Path, part Part, begin Begin) (Entry, error)
+	// Find passes the entries that match a query to each, in no order, and returns whether there are more than query.Most.
+	// Beside what List fails with, it fails with Unsupported when the host has no such search or view.
+	Find(ctx context.Context, credential Credential, query Query, each func(Entry) error) (truncated bool, err error)
 	// Open starts reading a file whose entry Stat has returned, and fails with Changed when the host can tell that it is
 	// another one by now. The caller closes the content. A read fails when no byte arrives for the configured time, or
 	// when the content ends before its announced size.

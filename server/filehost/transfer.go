@@ -87,7 +87,7 @@ func (s *source) failure() error {
 // unchanged fails with Changed when the file is no longer the one that entry describes: by ETag, where the host has
 // one, else by length and time.
 func (s *Service) unchanged(ctx context.Context, userID string, entry Entry) error {
-	now, err := s.stat(ctx, userID, entry.Path)
+	now, err := s.stat(ctx, userID, Ref{Path: entry.Path})
 	if KindOf(err) == NotFound || err == nil && !sameContent(entry, now) {
 		return E(Changed, "The file changed while it was copied; try again.", err)
 	}

@@ -24,8 +24,8 @@ type useKey struct{}
 
 // using runs a request. If it uses such access, the log has an attempt before anything goes to the host, and the outcome
 // after: a request of which the log takes no attempt is refused. An outcome that the log doesn't take changes nothing
-// any more. failed names the paths that the request did not succeed with; nil = it succeeds with all or fails.
-func (s *Service) using(ctx context.Context, event AuditEvent, call func(context.Context) error, failed func() []Path) error {
+// any more. failed names the entries that the request did not succeed with; nil = it succeeds with all or fails.
+func (s *Service) using(ctx context.Context, event AuditEvent, call func(context.Context) error, failed func() []Ref) error {
 	event.HostID = s.Host.ID
 	u := &use{audit: s.Audit, event: event}
 	err := call(context.WithValue(ctx, useKey{}, u))
@@ -40,7 +40,9 @@ func (s *Service) using(ctx context.Context, event AuditEvent, call func(context
 	case err != nil:
 		ended.Outcome, ended.Code = AuditFail, KindOf(err).Code()
 	case failed != nil:
-		ended.Failed = failed()
+		for _, ref := range failed() {
+			ended.fail(ref)
+		}
 	}
 	_ = s.Audit.Record(context.WithoutCancel(ctx), ended)
 	return err

@@ -94,6 +94,11 @@ func auditRecord(event filehost.AuditEvent, request filehost.Request) *model.Aud
 			model.AddEventParameterToAuditRec(record, name, texts(paths))
 		}
 	}
+	for name, ids := range map[string][]string{"host_ids": event.HostIDs, "failed_host_ids": event.FailedIDs} {
+		if len(ids) > 0 {
+			model.AddEventParameterToAuditRec(record, name, ids)
+		}
+	}
 	record.AddErrorDesc(event.Code)
 	return record
 }
@@ -102,7 +107,8 @@ func auditFields(event filehost.AuditEvent, request filehost.Request) []any {
 	fields := []any{"event", auditPrefix + string(event.Action), "status", string(event.Outcome)}
 	for _, field := range []struct{ name, text string }{
 		{"acting_user_id", event.ActingUserID}, {"target_user_id", event.TargetUserID}, {"host", event.HostID}, {"grant", event.Grant},
-		{"account", quotedName(event.Account)}, {"paths", quoted(event.Paths)}, {"failed", quoted(event.Failed)}, {"code", event.Code},
+		{"account", quotedName(event.Account)}, {"paths", quoted(event.Paths)}, {"failed", quoted(event.Failed)},
+		{"host_ids", strings.Join(event.HostIDs, " ")}, {"failed_host_ids", strings.Join(event.FailedIDs, " ")}, {"code", event.Code},
 		{"request_id", request.ID}, {"session_id", request.SessionID}, {"ip_address", request.IPAddress},
 	} {
 		if field.text != "" {

@@ -48,7 +48,7 @@ func event(t *testing.T) filehost.AuditEvent {
 	require.NoError(t, err)
 	return filehost.AuditEvent{
 		Action: filehost.AuditAttach, Outcome: filehost.AuditFail, ActingUserID: user, HostID: "default", Grant: "service_account", Account: "shared\n",
-		TargetUserID: "target", Paths: []filehost.Path{good, bad}, Failed: []filehost.Path{bad}, Code: "host_unavailable",
+		TargetUserID: "target", Paths: []filehost.Path{good, bad}, Failed: []filehost.Path{bad}, HostIDs: []string{"7", "8"}, FailedIDs: []string{"8"}, Code: "host_unavailable",
 	}
 }
 
@@ -61,11 +61,11 @@ func TestAnEventIsInTheAuditLogAndInTheServersLog(t *testing.T) {
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"event_name": "filehost_attach_attach_files", "status": "fail",
 		"event": {"parameters": {"host": "default", "grant": "service_account", "account": "shared\n", "target_user_id": "target", "request_id": "request",
-			"paths": ["/Sales/Q3 \n plan.pdf", "/b"], "failed": ["/b"]}, "prior_state": {}, "resulting_state": {}, "object_type": ""},
+			"paths": ["/Sales/Q3 \n plan.pdf", "/b"], "failed": ["/b"], "host_ids": ["7", "8"], "failed_host_ids": ["8"]}, "prior_state": {}, "resulting_state": {}, "object_type": ""},
 		"actor": {"user_id": "`+user+`", "session_id": "session", "client": "", "ip_address": "192.0.2.1", "x_forwarded_for": ""},
 		"meta": {}, "error": {"description": "host_unavailable"}}`, string(got))
 	require.Len(t, server.lines, 1)
-	for _, part := range []string{auditMessage, "filehost_attach_attach_files", "fail", user, "target", "service_account", `"shared\n"`, `["/Sales/Q3 \n plan.pdf" "/b"]`, "request", "session", "192.0.2.1"} {
+	for _, part := range []string{auditMessage, "filehost_attach_attach_files", "fail", user, "target", "service_account", `"shared\n"`, `["/Sales/Q3 \n plan.pdf" "/b"]`, "7 8", "request", "session", "192.0.2.1"} {
 		assert.Contains(t, server.lines[0], part)
 	}
 	assert.NotContains(t, server.lines[0], "\n", "an event is one line")

@@ -16,7 +16,6 @@ import (
 // The limits of what is kept of an entry beside its path, in bytes. What is longer counts as not said.
 const (
 	maxMIMETypeBytes = 255 // RFC 6838 4.2: 127 a part
-	maxIDBytes       = 255
 	maxLinkBytes     = 1 << 10
 )
 
@@ -33,6 +32,7 @@ func (c *Client) entry(found found) (filehost.Entry, error) {
 	}
 	entry := filehost.Entry{
 		Path:        path,
+		HostID:      c.hostID(path, values),
 		Kind:        kind,
 		Size:        size,
 		Permissions: c.granted(values, found.readOnly),
@@ -118,7 +118,7 @@ func newWebPage(origin string, base filehost.Path, segments []string) webPage {
 
 // webURL is the entry's page in the host's own web interface. A link of the host's making counts only within its origin.
 func (c *Client) webURL(values *properties) string {
-	if id, told := values.text(ocFileID); told && id != "" && len(id) <= maxIDBytes && c.webPage != (webPage{}) {
+	if id, told := values.text(ocFileID); told && filehost.IsHostID(id) && c.webPage != (webPage{}) {
 		return c.webPage.before + url.PathEscape(id) + c.webPage.after
 	}
 	link, _ := values.text(ocPrivateLink)

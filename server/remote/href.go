@@ -25,6 +25,7 @@ var errTooLong = errors.New("too long")
 type tree struct {
 	origin string
 	top    filehost.Path // the path, at the origin, of the user's top folder
+	also   []string      // the segments of another path of it, which answers may have; nil = none
 }
 
 // tree returns the part of the host that belongs to the credential's user.
@@ -73,10 +74,17 @@ func (t tree) path(href string) (filehost.Path, error) {
 		return filehost.Root, err
 	}
 	top, segments := t.top.Segments(), whole.Segments()
-	if len(segments) < len(top) || !slices.Equal(segments[:len(top)], top) {
+	if t.also != nil && startsWith(segments, t.also) {
+		top = t.also
+	}
+	if !startsWith(segments, top) {
 		return filehost.Root, fmt.Errorf("outside of %s: href %q", t.top, href)
 	}
 	return within(segments[len(top):])
+}
+
+func startsWith(segments, first []string) bool {
+	return len(segments) >= len(first) && slices.Equal(segments[:len(first)], first)
 }
 
 // hrefs reads the hrefs of one answer. Nearly all of a listing's begin alike: what that beginning stands for is read once.

@@ -26,6 +26,8 @@ type profile struct {
 	appTokens     bool     // makes app tokens, which end themselves by the list of them
 	statusPath    string   // tells the host's state without sign-in; "" = only its DAV root can be asked
 	otherProducts []string // the names in that state of hosts that another profile is for
+	ids           idLookup // how an entry is found by its oc:fileid; zero = it isn't
+	search        dialect  // how names are searched for; zero = they can't be
 	paging        paging   // how the host gives a listing in parts; zero = it doesn't
 	capabilities  filehost.Capabilities
 }
@@ -58,13 +60,15 @@ var profiles = map[string]profile{
 			feature: "nc-paginate", begin: "X-NC-Paginate", rows: "X-NC-Paginate-Count", offset: "X-NC-Paginate-Offset",
 			listing: "X-NC-Paginate-Token", total: "X-NC-Paginate-Total",
 		},
-		capabilities: filehost.Capabilities{ChangeDetection: true},
+		ids:          idsBySearch,
+		search:       basicSearches,
+		capabilities: filehost.Capabilities{Search: true, Recent: true, Favorites: true, StableIDs: true, ChangeDetection: true},
 	},
 	"owncloud": {
 		davRoot: []string{"remote.php", "dav", "files", userSegment},
 		properties: []property{
 			resourceType, contentLength, contentType, lastModified, etag,
-			ocSize, ocPermissions, ocFavorite, ocShareTypes, ocPrivateLink,
+			ocSize, ocPermissions, ocFileID, ocFavorite, ocShareTypes, ocPrivateLink,
 		},
 		alwaysETag:    true,
 		etagHeaders:   []string{"OC-ETag", "ETag"},
@@ -73,13 +77,15 @@ var profiles = map[string]profile{
 		accountPath:   "/ocs/v2.php/cloud/user?format=json",
 		statusPath:    "/status.php",
 		otherProducts: []string{"Nextcloud", "Infinite Scale", "OpenCloud"},
-		capabilities:  filehost.Capabilities{ChangeDetection: true},
+		ids:           idsByMetaPath,
+		search:        wordReports,
+		capabilities:  filehost.Capabilities{Search: true, Favorites: true, StableIDs: true, ChangeDetection: true},
 	},
 	// OpenCloud, and ownCloud Infinite Scale that it comes from. They heed neither If-Match nor If-None-Match.
 	"opencloud": {
 		davRoot: []string{"remote.php", "dav", "files", userSegment}, // the personal space, by the user's name
 		properties: []property{
-			resourceType, contentLength, contentType, lastModified, etag, ocSize, ocPermissions, ocShareTypes, ocPrivateLink,
+			resourceType, contentLength, contentType, lastModified, etag, ocSize, ocPermissions, ocFileID, ocShareTypes, ocPrivateLink,
 		},
 		etagHeaders:   []string{"OC-ETag", "ETag"},
 		permissions:   unlessViewOnly,
@@ -88,7 +94,9 @@ var profiles = map[string]profile{
 		appTokens:     true,
 		statusPath:    "/status.php",
 		otherProducts: []string{"Nextcloud", "ownCloud"},
-		capabilities:  filehost.Capabilities{ChangeDetection: true},
+		ids:           idsByMetaPath,
+		search:        keywordReports,
+		capabilities:  filehost.Capabilities{Search: true, StableIDs: true, ChangeDetection: true},
 	},
 	"webdav": {
 		properties:   []property{resourceType, contentLength, contentType, lastModified, etag},

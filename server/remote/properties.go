@@ -28,6 +28,7 @@ const (
 	ocShareTypes
 	ocPrivateLink
 	ncShareAttributes
+	ocMetaPath
 	propertyCount
 )
 
@@ -45,6 +46,7 @@ var propertyNames = [propertyCount]xml.Name{
 	ocShareTypes:      {Space: nsOC, Local: "share-types"},
 	ocPrivateLink:     {Space: nsOC, Local: "privatelink"},
 	ncShareAttributes: {Space: nsNC, Local: "share-attributes"},
+	ocMetaPath:        {Space: nsOC, Local: "meta-path-for-user"},
 }
 
 // properties are those that an entry has. They are of one entry only until the next one is read.

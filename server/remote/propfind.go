@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/xml"
@@ -15,21 +16,32 @@ import (
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
 
+// namespaces declares the prefixes that the bodies of requests use.
+const namespaces = ` xmlns:d="` + nsDAV + `" xmlns:oc="` + nsOC + `" xmlns:nc="` + nsNC + `"`
+
 // propfindBody is the body of PROPFIND (RFC 4918 14.20) that asks for names.
-func propfindBody(names []property) []byte {
+func propfindBody(names ...property) []byte {
+	return []byte(xml.Header + `<d:propfind` + namespaces + `>` + propElements(names...) + `</d:propfind>`)
+}
+
+// propElements is a prop element (RFC 4918 14.18) with these names.
+func propElements(names ...property) string {
 	var body strings.Builder
-	body.WriteString(xml.Header + `<d:propfind xmlns:d="` + nsDAV + `" xmlns:oc="` + nsOC + `" xmlns:nc="` + nsNC + `"><d:prop>`)
+	body.WriteString(`<d:prop>`)
 	prefixes := map[string]string{nsDAV: "d", nsOC: "oc", nsNC: "nc"}
 	for _, each := range names {
 		name := propertyNames[each]
 		fmt.Fprintf(&body, "<%s:%s/>", prefixes[name.Space], name.Local)
 	}
-	body.WriteString(`</d:prop></d:propfind>`)
-	return []byte(body.String())
+	body.WriteString(`</d:prop>`)
+	return body.String()
 }
 
-// propfind is one request of that name (RFC 4918 9.1).
+// propfind is one request of that name (RFC 4918 9.1), or another that is answered as it is.
 type propfind struct {
+	method     string // "" = PROPFIND for the profile's properties
+	body       []byte // of another method, or for other properties; nil = the profile's
+	address    string // "" = that of path
 	credential *filehost.Credential
 	tree       tree
 	path       filehost.Path
@@ -73,18 +85,19 @@ func (c *Client) propfind(ctx context.Context, ask propfind, each func(found) er
 }
 
 func (c *Client) ask(ctx context.Context, ask propfind) (*http.Response, error) {
-	header := map[string]string{
-		"Depth":           ask.depth,
-		"Prefer":          "return=minimal",
-		"Content-Type":    "application/xml; charset=utf-8",
-		"Accept-Encoding": "gzip",
+	header := map[string]string{"Content-Type": "application/xml; charset=utf-8", "Accept-Encoding": "gzip"}
+	if ask.depth != "" {
+		header["Depth"] = ask.depth
+	}
+	if ask.body == nil {
+		header["Prefer"], ask.body = "return=minimal", propfindBody(c.profile.properties...)
 	}
 	maps.Copy(header, ask.header)
 	return c.do(ctx, call{
-		method:     "PROPFIND",
-		url:        ask.tree.url(ask.path, ask.folder),
+		method:     cmp.Or(ask.method, "PROPFIND"),
+		url:        cmp.Or(ask.address, ask.tree.url(ask.path, ask.folder)),
 		header:     header,
-		body:       propfindBody(c.profile.properties),
+		body:       ask.body,
 		credential: ask.credential,
 		accept:     []int{http.StatusMultiStatus},
 		patience:   ask.patience,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,6 +24,7 @@ type Remote struct {
 	paged   bool
 	kept    map[string][]filehost.Entry // listings that are given in parts, by name
 	parted  func()
+	offers  filehost.Capabilities
 }
 
 // File is the content of a file and how reading it goes.
@@ -130,6 +132,35 @@ func (r *Remote) Stat(ctx context.Context, credential filehost.Credential, path 
 	return r.entry(credential, path)
 }
 
+// StatID implements filehost.Remote. The entries with ids are those that Change has given one.
+func (r *Remote) StatID(ctx context.Context, credential filehost.Credential, hostID string) (filehost.Entry, error) {
+	return r.Stat(ctx, credential, r.pathOf(hostID))
+}
+
+func (r *Remote) pathOf(hostID string) filehost.Path {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for path, entry := range r.entries {
+		if entry.HostID == hostID {
+			return path
+		}
+	}
+	return MustPath("/no such id")
+}
+
+// Move gives an entry another path, and leaves it its id.
+func (r *Remote) Move(from, to string) {
+	r.mu.Lock()
+	entry, content := r.entries[MustPath(from)], r.content[MustPath(from)]
+	r.mu.Unlock()
+	r.Remove(from)
+	entry.Path = MustPath(to)
+	r.add(entry)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.content[entry.Path] = content
+}
+
 // List implements filehost.Remote.
 func (r *Remote) List(_ context.Context, credential filehost.Credential, folder filehost.Path, each func(filehost.Entry) error) (filehost.Entry, error) {
 	self, err := r.entry(credential, folder)
@@ -164,6 +195,43 @@ func (r *Remote) children(folder filehost.Path) []filehost.Entry {
 		}
 	}
 	return children
+}
+
+// Offer says what the host can do.
+func (r *Remote) Offer(capabilities filehost.Capabilities) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.offers = capabilities
+}
+
+// Find implements filehost.Remote: by name, recent files, or the favorites.
+func (r *Remote) Find(ctx context.Context, credential filehost.Credential, query filehost.Query, each func(filehost.Entry) error) (bool, error) {
+	if _, err := r.Stat(ctx, credential, query.Folder); err != nil {
+		return false, err
+	}
+	found := r.below(query)
+	for _, entry := range found[:min(len(found), query.Most)] {
+		if err := each(entry); err != nil {
+			return false, err
+		}
+	}
+	return len(found) > query.Most, nil
+}
+
+func (r *Remote) below(query filehost.Query) []filehost.Entry {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var found []filehost.Entry
+	for _, path := range r.order {
+		entry := r.entries[path]
+		named := strings.Contains(strings.ToLower(path.Name()), strings.ToLower(query.Text))
+		marked := query.View != filehost.Favorites || entry.Favorite != nil && *entry.Favorite
+		viewed := query.View != filehost.Recent || entry.Kind == filehost.File
+		if path.IsBelow(query.Folder) && named && marked && viewed {
+			found = append(found, entry)
+		}
+	}
+	return found
 }
 
 // Page makes the host give listings in parts, in the order in which the entries were added.
@@ -286,7 +354,11 @@ func (s *stream) Read(buffer []byte) (int, error) {
 func (r *Remote) Account(context.Context, filehost.Credential) (string, error) { return "account", nil }
 
 // Capabilities implements filehost.Remote.
-func (r *Remote) Capabilities() filehost.Capabilities { return filehost.Capabilities{} }
+func (r *Remote) Capabilities() filehost.Capabilities {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.offers
+}
 
 // Check implements filehost.Remote.
 func (r *Remote) Check(context.Context) error { return nil }
