@@ -31,7 +31,7 @@ var kinds = map[string]kind{
 		limits: remotetest.Limits{
 			RefusedNames: []string{`back\slash`, "two\nlines", "tab\tbed", "\x01control", "latin \xe9", remotetest.Longest, remotetest.LongestUmlauts},
 			Composed:     true, Pages: true, File: ownedFile, Folder: ownedFolder, Foreign: filehost.Forbidden,
-			Capabilities: filehost.Capabilities{ChangeDetection: true},
+			Capabilities: filehost.Capabilities{Search: true, Recent: true, Favorites: true, StableIDs: true, ChangeDetection: true},
 		},
 	},
 	"owncloud": {
@@ -43,7 +43,7 @@ var kinds = map[string]kind{
 		limits: remotetest.Limits{
 			RefusedNames: []string{`back\slash`, "two\nlines", "tab\tbed", "\x01control", "latin \xe9"},
 			Composed:     true, File: ownedFile, Folder: ownedFolder,
-			Capabilities: filehost.Capabilities{ChangeDetection: true},
+			Capabilities: filehost.Capabilities{Search: true, Favorites: true, StableIDs: true, ChangeDetection: true},
 		},
 	},
 	"opencloud": {
@@ -52,7 +52,7 @@ var kinds = map[string]kind{
 		limits: remotetest.Limits{
 			RefusedNames: []string{`back\slash`, "two\nlines", "latin \xe9"}, Unreadable: []string{"\x01control"},
 			File: ownedFile, Folder: ownedFolder, Foreign: filehost.NotFound,
-			Capabilities: filehost.Capabilities{ChangeDetection: true},
+			Capabilities: filehost.Capabilities{Search: true, StableIDs: true, ChangeDetection: true},
 		},
 	},
 	"apache": {
