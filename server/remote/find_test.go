@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -133,7 +134,7 @@ func TestRecentFilesAreAskedForNewestFirst(t *testing.T) {
 		"images":     {[]string{"IMAGE/png"}, []string{"httpd/unix-directory", "image/%"}},
 		"files":      {[]string{"file", "folder"}, []string{"httpd/unix-directory", "httpd/unix-directory", "httpd/unix-directory"}},
 		"a wildcard": {[]string{"a%/b"}, []string{"httpd/unix-directory"}},
-		"too many":   {make([]string, maxTypes+1), []string{"httpd/unix-directory"}},
+		"too many":   {slices.Repeat([]string{"image/"}, maxTypes+1), []string{"httpd/unix-directory"}},
 	} {
 		host.seen = nil
 		_, _, err := find(t.Context(), client, filehost.Query{View: filehost.Recent, Types: test.types, Most: 10})
@@ -237,7 +238,7 @@ func TestOpenCloudTellsHowManyItFound(t *testing.T) {
 		assert.Equal(t, []string{"/a.txt", "/b/a.txt"}, pathsOf(found), "by either name of the space")
 		assert.Equal(t, want, truncated, contentRange)
 	}
-	for name, id := range map[string]string{"no id": "", "no space": "7", "a way out": "..!x", "a slash": "a/b!c"} {
+	for name, id := range map[string]string{"no id": "", "no space": "7", "a way out": "..!x", "two words": "a b!c", "a slash": "a/b!c"} {
 		_, client := scripted(t, "opencloud", map[string]http.HandlerFunc{
 			"PROPFIND /remote.php/dav/files/alice/": answer(rowsOf(row("/remote.php/dav/files/alice/", id, "<d:collection/>"))),
 		})

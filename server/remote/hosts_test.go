@@ -65,6 +65,7 @@ func TestListOpenCloudAsRecorded(t *testing.T) {
 
 	require.NoError(t, err)
 	assert.Equal(t, `"6188abd6af47cb2c8b738a7972716f06"`, folder.ETag)
+	assert.Empty(t, folder.HostID, "nothing would find the top folder by it")
 	require.Len(t, entries, 1)
 	docs := path(t, "/Docs")
 	assert.Equal(t, filehost.Entry{
