@@ -73,6 +73,12 @@ func limited(name string, limits remotetest.Limits) bool {
 		return len(limits.RefusedNames)+len(limits.Hidden)+len(limits.Unreadable) > 0 || limits.Composed
 	case "parts":
 		return !limits.Pages
+	case "ids":
+		return !limits.Capabilities.StableIDs
+	case "search":
+		return !limits.Capabilities.Search
+	case "views":
+		return !limits.Capabilities.Recent || !limits.Capabilities.Favorites
 	case "forbidden":
 		return limits.Foreign != filehost.Forbidden && limits.Forbidden != filehost.Forbidden
 	default:

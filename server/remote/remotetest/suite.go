@@ -37,6 +37,9 @@ var Cases = []Case{
 	{"forbidden", (*suite).forbidden},
 	{"wrong-credential", (*suite).wrongCredential},
 	{"broken-off", (*suite).brokenOff},
+	{"ids", (*suite).ids},
+	{"search", (*suite).search},
+	{"views", (*suite).views},
 	{"capabilities", (*suite).capabilities},
 }
 
