@@ -227,7 +227,7 @@ func (s *Store) getJSON(ctx context.Context, address string, bearer filehost.Sec
 // holds anything of the answer.
 func (s *Store) readJSON(request *http.Request, limit int64, into any) error {
 	request.Header.Set("Accept", "application/json")
-	response, err := s.config.Client.Do(request)
+	response, err := s.config.Client.Do(request) //nolint:gosec // which filters addresses
 	if err != nil {
 		return callFailed(request.Context(), err)
 	}
