@@ -462,6 +462,10 @@ func TestTheConnectionTellsSinceWhenAndLastUseByTheHour(t *testing.T) {
 	require.Equal(t, hour, first, "no minute is told")
 	require.Equal(t, first, used(30*time.Minute), "written once an hour at most")
 	require.Equal(t, hour.Add(time.Hour), used(10*time.Minute))
+
+	notes = 0
+	w.credential(w.node(), ann)
+	require.Equal(t, 1, notes, "another node reads that it was noted in this hour, and writes nothing")
 }
 
 // What a sign-in server calls a user is shown to people, and is part of addresses at some hosts.

@@ -607,7 +607,7 @@ func TestTheWatchLooksAfterFlowsUntilItEnds(t *testing.T) {
 		defer close(ended)
 		node.WatchLoginFlows(ctx, nil)
 	}()
-	require.NoError(t, w.clock.BlockUntilContext(t.Context(), 1))
+	w.waiting(1)
 	login := w.beginFlow(node, ann) // wakes it, whatever the time
 	eventually(t, func() bool { polls, _ := w.flow.counts(); return polls == 1 })
 	w.flow.allow(t, login, "ann", annThere)

@@ -199,7 +199,7 @@ func TestAMessageThatHangsHoldsUpNobody(t *testing.T) {
 		_, err := node.For(t.Context(), ann)
 		requireKind(t, filehost.NotConnected, err)
 	}
-	require.NoError(t, w.clock.BlockUntilContext(t.Context(), 1))
+	w.waiting(1)
 	w.clock.Advance(time.Minute)
 	eventually(t, func() bool { return len(w.log.String()) > 0 })
 	require.Contains(t, w.log.String(), "could not be told")

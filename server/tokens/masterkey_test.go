@@ -43,7 +43,7 @@ func TestAMasterKeyThatAReplicaDoesNotShowYetIsNotReplaced(t *testing.T) {
 		got <- key.Reveal()
 	}()
 	for range 3 {
-		require.NoError(t, w.clock.BlockUntilContext(t.Context(), 1))
+		w.waiting(1)
 		w.clock.Advance(2 * contestPause)
 	}
 	require.Equal(t, first.Reveal(), <-got)

@@ -347,13 +347,13 @@ func TestTheJobRepeatsUntilNothingIsLeftAndThenWatches(t *testing.T) {
 		both.Reencrypt(ctx)
 	}()
 	step := func(by time.Duration) {
-		require.NoError(t, w.clock.BlockUntilContext(t.Context(), 1))
+		w.waiting(1)
 		w.clock.Advance(by)
 	}
 	for range 2 {
 		step(2 * valuePause)
 	}
-	require.NoError(t, w.clock.BlockUntilContext(t.Context(), 1))
+	w.waiting(1)
 	require.Equal(t, 2, both.rotation.get().failed)
 	require.Empty(t, audit.Events())
 	w.kv.Fail(nil)
@@ -361,7 +361,7 @@ func TestTheJobRepeatsUntilNothingIsLeftAndThenWatches(t *testing.T) {
 	for range 2 {
 		step(2 * valuePause)
 	}
-	require.NoError(t, w.clock.BlockUntilContext(t.Context(), 1))
+	w.waiting(1)
 	require.Equal(t, 2, both.rotation.get().moved)
 	require.Equal(t, []filehost.AuditEvent{{Action: filehost.AuditKeyRotation, Outcome: filehost.AuditSuccess, HostID: filehost.DefaultHostID}}, audit.Events())
 
@@ -370,7 +370,7 @@ func TestTheJobRepeatsUntilNothingIsLeftAndThenWatches(t *testing.T) {
 	for range 2 {
 		step(2 * valuePause)
 	}
-	require.NoError(t, w.clock.BlockUntilContext(t.Context(), 1))
+	w.waiting(1)
 	w.credential(w.node(with(t, "new")), ann)
 	stop()
 	<-ended

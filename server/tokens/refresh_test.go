@@ -117,7 +117,7 @@ func TestAWaiterForAnotherNodeIsBoundedByHisOwnContext(t *testing.T) {
 		_, err := second.For(ctx, ann)
 		waiting <- err
 	}()
-	require.NoError(t, w.clock.BlockUntilContext(t.Context(), 2)) // the time-out of the call, and the waiter's pause
+	w.waiting(2) // the time-out of the call, and the waiter's pause
 	giveUp()
 	requireKind(t, filehost.Timeout, <-waiting)
 	close(proceed)
@@ -186,7 +186,7 @@ func TestTokensThatRunOutBeforeTheyAreSavedSpendNoOldOne(t *testing.T) {
 		return errors.New("database is down")
 	})
 	kept := w.credential(node, ann)
-	require.NoError(t, w.clock.BlockUntilContext(t.Context(), 1)) // the write waits to be tried again
+	w.waiting(1) // the write waits to be tried again
 	unsaved, ok := node.notSaved(ann)
 	require.True(t, ok)
 	unsaved.UsableUntil = w.clock.Now() // it runs out while the write still waits
@@ -380,7 +380,7 @@ func TestTheLeaseOfAKilledNodeIsTakenOverOnce(t *testing.T) {
 				done <- err
 			}()
 			if test.wait <= 0 {
-				require.NoError(t, w.clock.BlockUntilContext(t.Context(), 1))
+				w.waiting(1)
 				require.Equal(t, 1, w.server.tokenCalls(), "nobody spends under a lease")
 				w.clock.Advance(leaseTime)
 			}
@@ -563,7 +563,7 @@ func TestWhoWaitedForARefreshThatFailedDoesNotRepeatIt(t *testing.T) {
 	go ask(first)
 	<-arrived
 	go ask(second)
-	require.NoError(t, w.clock.BlockUntilContext(t.Context(), 2))
+	w.waiting(2)
 	close(proceed)
 	requireKind(t, filehost.HostUnavailable, <-errs)
 	w.clock.Advance(2 * pollFirst)

@@ -164,6 +164,14 @@ func eventually(t *testing.T, what func() bool) {
 	require.Eventually(t, what, 10*time.Second, time.Millisecond)
 }
 
+// waiting returns when that many wait for the clock, and fails the test where they don't come.
+func (w *world) waiting(timers int) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), 10*time.Second)
+	defer cancel()
+	require.NoError(w.t, w.clock.BlockUntilContext(ctx, timers), "nobody waits")
+}
+
 // outcomes runs call n times at once and returns the errors.
 func outcomes(n int, call func(i int) error) []error {
 	errs := make([]error, n)

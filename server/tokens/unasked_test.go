@@ -38,7 +38,7 @@ func TestOneGoroutineWaitsForAllTokensThatNobodyAskedFor(t *testing.T) {
 	w := newWorld(t)
 	const users = 50
 	_, server := unaskedTokens(t, w, users)
-	require.NoError(t, w.clock.BlockUntilContext(t.Context(), 1))
+	w.waiting(1)
 	w.clock.Advance(2 * callLimit) // nothing that is sent already still has a timer
 	ended, end := context.WithCancel(t.Context())
 	end()

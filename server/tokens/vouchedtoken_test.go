@@ -82,7 +82,7 @@ func TestARefreshTokenThatNobodyAskedForIsRevokedWhenItsAccessTokenIsOver(t *tes
 		_, err := node.For(t.Context(), ann)
 		require.NoError(t, err)
 		assert.Equal(t, "files", server.forms()[0].Get("scope"), "it is not asked for")
-		require.NoError(t, w.clock.BlockUntilContext(t.Context(), 1))
+		w.waiting(1)
 		w.clock.Advance(2 * callLimit) // nothing that is sent already still has a timer
 		ended, end := context.WithCancel(t.Context())
 		end()
