@@ -22,29 +22,35 @@ type stallGuard struct {
 	caller   context.Context // the caller's own
 	exchange context.Context // ends with it, or by us
 	cancel   context.CancelCauseFunc
-	timer    clockwork.Timer
+	timer    clockwork.Timer // nil before the first wait
 }
 
 // guard returns the context that an exchange must use, and its guard.
 func (c *Client) guard(ctx context.Context) (context.Context, *stallGuard) {
 	exchange, cancel := context.WithCancelCause(ctx)
-	timer := c.clock.AfterFunc(c.stallAfter, func() { cancel(errStalled) })
-	timer.Stop()
-	return exchange, &stallGuard{client: c, caller: ctx, exchange: exchange, cancel: cancel, timer: timer}
+	return exchange, &stallGuard{client: c, caller: ctx, exchange: exchange, cancel: cancel}
 }
 
 // start begins a wait for the host.
 func (g *stallGuard) start() { g.startFor(g.client.stallAfter) }
 
 // startFor begins a wait of another length.
-func (g *stallGuard) startFor(limit time.Duration) { g.timer.Reset(limit) }
+func (g *stallGuard) startFor(limit time.Duration) {
+	if g.timer == nil {
+		g.timer = g.client.clock.AfterFunc(limit, func() { g.cancel(errStalled) })
+		return
+	}
+	g.timer.Reset(limit)
+}
 
 // stop ends it.
 func (g *stallGuard) stop() { g.timer.Stop() }
 
 // end ends the exchange and lets go of what it holds.
 func (g *stallGuard) end() {
-	g.timer.Stop()
+	if g.timer != nil {
+		g.timer.Stop()
+	}
 	g.cancel(nil)
 }
 
