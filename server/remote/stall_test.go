@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"testing"
@@ -42,6 +43,21 @@ func drip(t *testing.T, size string, bytes <-chan byte) (*Client, *clockwork.Fak
 func waiting(t *testing.T, clock *clockwork.FakeClock) {
 	t.Helper()
 	require.NoError(t, clock.BlockUntilContext(t.Context(), 1))
+}
+
+// outlast lets each wait for the host take too long until the call has ended, which may wait several times.
+func outlast(t *testing.T, clock *clockwork.FakeClock, ended <-chan error) error {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	result := make(chan error, 1)
+	go func() {
+		defer cancel()
+		result <- <-ended
+	}()
+	for clock.BlockUntilContext(ctx, 1) == nil {
+		clock.Advance(stallAfter)
+	}
+	return <-result
 }
 
 func TestStalledContentFails(t *testing.T) {
@@ -128,9 +144,7 @@ func TestStalledListingFails(t *testing.T) {
 		failed <- err
 	}()
 	<-began
-	waiting(t, clock)
-	clock.Advance(stallAfter)
-	err := <-failed
+	err := outlast(t, clock, failed)
 	assert.Equal(t, filehost.Timeout, filehost.KindOf(err))
 	require.ErrorIs(t, err, errStalled)
 }
