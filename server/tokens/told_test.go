@@ -103,9 +103,11 @@ var ways = map[string]func(w *world, r *report, edits ...func(*Config)) (node *S
 						return
 					}
 					sent := request.Header.Get("Authorization")
-					if len(made) > 0 {
-						sent += " " + made[len(made)-2]
-					}
+					s.set(func(*signInServer) {
+						if len(made) > 0 {
+							sent += " " + made[len(made)-2]
+						}
+					})
 					echo(rw, "canary "+sent)
 				}
 			})
