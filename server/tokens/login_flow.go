@@ -242,6 +242,21 @@ const unverifiedEmail = "Your email address in Mattermost is not verified, so no
 // to a single sign-on may bring the address that he has entered.
 func vouchedEmail(who filehost.Identity) bool { return who.Email != "" && who.EmailVerified }
 
+// noFlowFor tells why a login flow, where that is the best method, is none for a user who is not connected; nil = it is.
+func (s *Store) noFlowFor(ctx context.Context, userID string, connection filehost.Connection) (*refusal, error) {
+	if s.config.Methods[0] != filehost.MethodLoginFlow || s.config.AnyEmail || connection.State == filehost.Connected || connection.Refused != nil {
+		return nil, nil
+	}
+	who, err := s.config.Identify(ctx, userID)
+	switch {
+	case filehost.KindOf(err) == filehost.NotFound, err == nil && (who.Bot || vouchedEmail(who)):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return &refusal{reason: unverifiedEmail}, nil
+}
+
 // unfit says why an account of the host is not connected to a user; "" = it may be.
 func (s *Store) unfit(ctx context.Context, userID string, user filehost.HostUser) (reason string, err error) {
 	who, err := s.config.Identify(ctx, userID)

@@ -198,6 +198,21 @@ func TestNobodySignsInForNothing(t *testing.T) {
 	requireKind(t, filehost.NotFound, err)
 }
 
+// TestWhoCannotBeginALoginFlowIsToldSoAndOfferedTheNextMethod wants the refusal by which the other methods come first.
+func TestWhoCannotBeginALoginFlowIsToldSoAndOfferedTheNextMethod(t *testing.T) {
+	w := newFlowWorld(t)
+	w.setPerson(ann, func(who *filehost.Identity) { who.EmailVerified = false })
+	refused := w.connection(w.flowNode("one"), ann).Refused
+	require.NotNil(t, refused)
+	require.Equal(t, filehost.MethodLoginFlow, refused.Method)
+	require.Contains(t, refused.Reason, "not verified")
+	require.Nil(t, w.connection(w.flowNode("one"), bob).Refused)
+	require.Nil(t, w.connection(w.flowNode("one", func(c *Config) { c.AnyEmail = true }), ann).Refused)
+	require.Nil(t, w.connection(w.flowNode("one", func(c *Config) {
+		c.Methods = []filehost.Method{filehost.MethodPassword, filehost.MethodLoginFlow}
+	}), ann).Refused, "another way comes first")
+}
+
 func TestALoginFlowStaysAtTheHostsOwnOrigin(t *testing.T) {
 	foreign := newFlowHost(t, time.Now)
 	for name, edit := range map[string]func(*flowHost){

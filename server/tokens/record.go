@@ -470,6 +470,9 @@ func (s *Store) Connection(ctx context.Context, userID string) (filehost.Connect
 	if err == nil {
 		err = s.flowStory(ctx, userID, &connection)
 	}
+	if why == nil && err == nil {
+		why, err = s.noFlowFor(ctx, userID, connection)
+	}
 	if why != nil {
 		connection.Refused = &filehost.Refusal{Method: s.config.Methods[0], Reason: why.reason}
 	}
