@@ -120,12 +120,8 @@ func (o *OpenCloud) meta(w http.ResponseWriter, r *http.Request, user string) {
 			return
 		}
 		id := path.Base(r.URL.Path)
-		n, ok := o.find(user, id)
-		switch {
-		case !strings.Contains(id, "!"):
-			davError(w, http.StatusBadRequest, "BadRequest", "Invalid resource id "+id)
-			return
-		case !ok:
+		n, _ := o.find(user, id) // of what is gone, and of what has never been, the host tells an empty path
+		if !strings.HasPrefix(id, spaceID(user)+"!") {
 			davError(w, http.StatusNotFound, "NotFound", "Resource "+id+" not found")
 			return
 		}

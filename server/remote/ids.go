@@ -114,6 +114,9 @@ func (c *Client) metaPath(ctx context.Context, credential filehost.Credential, h
 			return c.noSuchID(fmt.Errorf("status %d of the path", found.status))
 		}
 		text, _ := found.values.text(ocMetaPath)
+		if text == "" { // which OpenCloud says of what is gone, or of nothing
+			return nil
+		}
 		if path, err = filehost.ParsePath("path", text); err != nil {
 			return c.nonsense(err)
 		}

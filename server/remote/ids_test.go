@@ -61,6 +61,7 @@ func TestAnIDThatFindsNothingIsNotFound(t *testing.T) {
 		"ownCloud, another meanwhile": {"owncloud", "7", map[string]http.HandlerFunc{meta: answer(metaRow("7", "/a")), file: answer(rowsOf(row("/remote.php/dav/files/alice/a", "8", "")))}, filehost.NotFound},
 		"ownCloud, the top folder":    {"owncloud", "7", map[string]http.HandlerFunc{meta: answer(metaRow("7", "/"))}, filehost.NotFound},
 		"ownCloud, a way out":         {"owncloud", "7", map[string]http.HandlerFunc{meta: answer(metaRow("7", "/../a"))}, filehost.HostUnavailable},
+		"OpenCloud, gone":             {"opencloud", "7", map[string]http.HandlerFunc{meta: answer(metaRow("7", ""))}, filehost.NotFound},
 		"ownCloud, no answer":         {"owncloud", "7", map[string]http.HandlerFunc{meta: answer(emptyDAV)}, filehost.NotFound},
 		"OpenCloud, of no such form":  {"opencloud", "7", map[string]http.HandlerFunc{meta: status(400)}, filehost.NotFound},
 		"OpenCloud, a way out":        {"opencloud", "..", nil, filehost.NotFound},
