@@ -23,6 +23,18 @@ func (d discreet) Stat(ctx context.Context, credential Credential, path Path) (E
 	return entry, WithoutCredential(err, credential)
 }
 
+// StatID implements Remote.
+func (d discreet) StatID(ctx context.Context, credential Credential, hostID string) (Entry, error) {
+	entry, err := d.Remote.StatID(ctx, credential, hostID)
+	return entry, WithoutCredential(err, credential)
+}
+
+// Find implements Remote.
+func (d discreet) Find(ctx context.Context, credential Credential, query Query, each func(Entry) error) (truncated bool, err error) {
+	truncated, err = d.Remote.Find(ctx, credential, query, each)
+	return truncated, WithoutCredential(err, credential)
+}
+
 // List implements Remote.
 func (d discreet) List(ctx context.Context, credential Credential, path Path, each func(Entry) error) (Entry, error) {
 	entry, err := d.Remote.List(ctx, credential, path, each)

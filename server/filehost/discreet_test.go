@@ -23,6 +23,14 @@ func (e echoing) Stat(context.Context, filehost.Credential, filehost.Path) (file
 	return filehost.Entry{}, e.err
 }
 
+func (e echoing) StatID(context.Context, filehost.Credential, string) (filehost.Entry, error) {
+	return filehost.Entry{}, e.err
+}
+
+func (e echoing) Find(context.Context, filehost.Credential, filehost.Query, func(filehost.Entry) error) (bool, error) {
+	return false, e.err
+}
+
 func (e echoing) List(context.Context, filehost.Credential, filehost.Path, func(filehost.Entry) error) (filehost.Entry, error) {
 	return filehost.Entry{}, e.err
 }
@@ -52,6 +60,8 @@ func TestAnErrorOfTheHostNeverRepeatsTheCredential(t *testing.T) {
 			var errs []error
 			collect := func(_ any, err error) { errs = append(errs, err) }
 			collect(host.Stat(t.Context(), credential, filehost.Root))
+			collect(host.StatID(t.Context(), credential, "1"))
+			collect(host.Find(t.Context(), credential, filehost.Query{}, nil))
 			collect(host.List(t.Context(), credential, filehost.Root, nil))
 			collect(host.ListPart(t.Context(), credential, filehost.Root, filehost.Part{}, nil))
 			collect(host.Account(t.Context(), credential))
