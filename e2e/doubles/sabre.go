@@ -112,7 +112,7 @@ func (s *sabre) files(w http.ResponseWriter, r *http.Request, caller string) {
 		s.unknown(w, r)
 		return
 	}
-	name = norm.NFC.String(name) // as names are kept, in whatever form they are asked for
+	name = norm.NFC.String(fromLatin1(name)) // as names are kept, in whatever form they are asked for
 	if r.Method == "PROPFIND" {
 		w.Header().Set("DAV", s.davHeader)
 	}
@@ -141,6 +141,18 @@ func (s *sabre) files(w http.ResponseWriter, r *http.Request, caller string) {
 			s.unknown(w, r)
 		}
 	})
+}
+
+// fromLatin1 reads a path as the library does: what is not UTF-8 is Latin-1.
+func fromLatin1(name string) string {
+	if utf8.ValidString(name) {
+		return name
+	}
+	latin := make([]rune, len(name))
+	for i := range len(name) {
+		latin[i] = rune(name[i])
+	}
+	return string(latin)
 }
 
 // foreign answers for another user's home.

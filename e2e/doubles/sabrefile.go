@@ -15,6 +15,9 @@ import (
 // get serves a file, and a page for a folder.
 func (s *sabre) get(w http.ResponseWriter, r *http.Request, user, name string) {
 	n, err := s.disk.find(user, name)
+	if err != nil && !s.conditionsHold(w, r, node{}, true) {
+		return // what is not there matches nothing
+	}
 	if err != nil {
 		s.notFound(w, user, name)
 		return
@@ -69,11 +72,12 @@ func (s *sabre) conditionsHold(w http.ResponseWriter, r *http.Request, n node, r
 		etag = sabreETag(n)
 	}
 	if header := r.Header.Get("If-Match"); header != "" && (!there || !matches(header, etag)) {
+		message := "An If-Match header was specified and the resource did not exist"
 		if there {
 			w.Header().Set("ETag", etag)
+			message = "An If-Match header was specified, but none of the specified ETags matched."
 		}
-		s.fail(w, http.StatusPreconditionFailed, "PreconditionFailed",
-			"An If-Match header was specified, but none of the specified ETags matched.", "<s:header>If-Match</s:header>")
+		s.fail(w, http.StatusPreconditionFailed, "PreconditionFailed", message, "<s:header>If-Match</s:header>")
 		return false
 	}
 	header := r.Header.Get("If-None-Match")

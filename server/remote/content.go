@@ -46,9 +46,13 @@ func (c *Client) Open(ctx context.Context, credential filehost.Credential, entry
 // openFailure says what it means when a file that was there a moment ago can't be opened.
 func (c *Client) openFailure(ctx context.Context, credential filehost.Credential, path filehost.Path, err error) error {
 	folder := filehost.KindOf(err) == filehost.Unsupported
-	if answeredWith(err)/100 == 3 {
-		// nginx and Apache redirect to a folder's address with the slash. Others redirect to their sign-in page.
+	if status := answeredWith(err); status/100 == 3 || status == http.StatusPreconditionFailed {
+		// nginx and Apache redirect to a folder's address with the slash. Others redirect to their sign-in page. To
+		// Nextcloud a file that is gone is one that doesn't match.
 		entry, statErr := c.Stat(ctx, credential, path)
+		if filehost.KindOf(statErr) == filehost.NotFound {
+			return statErr
+		}
 		folder = statErr == nil && entry.Kind == filehost.Folder
 	}
 	if folder {

@@ -263,3 +263,20 @@ func TestBelowAFileThereIsNothing(t *testing.T) {
 		assert.NotEqual(t, filehost.NotFound, filehost.KindOf(err), "its folder is no file")
 	}
 }
+
+func TestAFileThatIsGoneIsNotFoundWhateverTheConditionSays(t *testing.T) {
+	for there, want := range map[bool]filehost.Kind{false: filehost.NotFound, true: filehost.Changed} {
+		client := serve(t, "webdav", "/dav", func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.Method == http.MethodGet:
+				w.WriteHeader(http.StatusPreconditionFailed) // as Nextcloud does for either
+			case there:
+				answer(recording(t, "apache-file"))(w, r)
+			default:
+				w.WriteHeader(http.StatusNotFound)
+			}
+		})
+		_, err := client.Open(t.Context(), alice, filehost.Entry{Path: path(t, "/Docs/hello.txt"), Kind: filehost.File, ETag: `"1"`})
+		assert.Equal(t, want, filehost.KindOf(err), "%v", err)
+	}
+}

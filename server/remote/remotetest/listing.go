@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -136,8 +137,10 @@ func (s *suite) wantNames(entries map[string]filehost.Entry, refused []string) {
 			continue
 		}
 		entry, listed := entries[s.form(name)]
-		if listed && s.form(name) != name {
-			assert.Equal(s, entry, s.stat(s.at(name)), "it is found in either form")
+		if listed && s.form(name) != name && utf8.ValidString(name) {
+			found := s.stat(s.at(name))
+			found.Path = entry.Path // the host may tell of it in the form that it was asked for
+			assert.Equal(s, entry, found, "it is found in either form")
 		}
 		if !listed {
 			assert.Equal(s, s.at(name), s.stat(s.at(name)).Path)
@@ -148,12 +151,19 @@ func (s *suite) wantNames(entries map[string]filehost.Entry, refused []string) {
 	assert.Len(s, entries, len(Names)-len(refused)-len(hidden))
 }
 
-// form is a name as the host gives it back.
+// form is a name as the host gives it back. Who composes names takes bytes that are not UTF-8 for Latin-1.
 func (s *suite) form(name string) string {
-	if s.host.Limits.Composed {
-		return norm.NFC.String(name)
+	if !s.host.Limits.Composed {
+		return name
 	}
-	return name
+	if !utf8.ValidString(name) {
+		latin := make([]rune, len(name))
+		for i := range len(name) {
+			latin[i] = rune(name[i])
+		}
+		name = string(latin)
+	}
+	return norm.NFC.String(name)
 }
 
 // fill makes a folder of many entries, and gives their names.
