@@ -148,7 +148,7 @@ var unknownName = "https://" + strings.Repeat("x", 64) + ".example.com"
 // signInAt are settings for a sign-in server at an address, whose token endpoint is /token.
 func signInAt(t *testing.T, address string) map[string]any {
 	return map[string]any{
-		"hostkind": "webdav", "hosturl": serve(t, page(401, "")), "signin": "oauth", "oauthissuer": "",
+		"hostkind": "webdav", "hosturl": serve(t, page(401, "")), "signin": "oauth", "oauthissuer": "", "oauthscopes": "",
 		"oauthauthorizeurl": address + "/authorize", "oauthtokenurl": address + "/token",
 	}
 }
