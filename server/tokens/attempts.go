@@ -78,30 +78,39 @@ func (a *attempts) giveBack(begun time.Time) {
 	}
 }
 
-// nodeAttempts are those of all users of a node.
+// nodeAttempts are those of all users of a node, by the origin of the host that counts them: a host knows nothing of what
+// failed at another, before the admin changed its address.
 type nodeAttempts struct {
-	mu sync.Mutex
-	attempts
+	mu       sync.Mutex
+	byOrigin map[string]*attempts
 }
 
-func (n *nodeAttempts) take(now time.Time, limit int) time.Duration {
+func (n *nodeAttempts) take(origin string, now time.Time, limit int) time.Duration {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.attempts.take(now, limit)
+	if n.byOrigin == nil {
+		n.byOrigin = map[string]*attempts{}
+	}
+	if n.byOrigin[origin] == nil {
+		n.byOrigin[origin] = &attempts{}
+	}
+	return n.byOrigin[origin].take(now, limit)
 }
 
-func (n *nodeAttempts) giveBack(begun time.Time) {
+func (n *nodeAttempts) giveBack(origin string, begun time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.attempts.giveBack(begun)
+	if known := n.byOrigin[origin]; known != nil {
+		known.giveBack(begun)
+	}
 }
 
 // attempt lets a user try to sign in at the host, unless too many have failed. The attempt counts from its beginning, so
 // that those made at once are counted like those made in turn, and no longer when it turns out not to be a failure.
 func (s *Store) attempt(ctx context.Context, userID string, signIn func() error) error {
 	begun := s.config.Clock.Now().UTC()
-	node := &s.config.Pending.attempts
-	if wait := node.take(begun, s.nodeLimit()); wait > 0 {
+	node, origin := &s.config.Pending.attempts, s.config.Host.Origin()
+	if wait := node.take(origin, begun, s.nodeLimit()); wait > 0 {
 		return s.tooManyFailures(wait)
 	}
 	var wait time.Duration
@@ -110,12 +119,12 @@ func (s *Store) attempt(ctx context.Context, userID string, signIn func() error)
 		err = s.tooManyFailures(wait)
 	}
 	if err != nil {
-		node.giveBack(begun)
+		node.giveBack(origin, begun)
 		return err
 	}
 	err = signIn()
 	if !heldAgainstUs(err) {
-		node.giveBack(begun)
+		node.giveBack(origin, begun)
 		// Should the store fail here, the user has an attempt less for a while.
 		_ = s.changeAttempts(context.WithoutCancel(ctx), userID, func(a *attempts) { a.giveBack(begun) })
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -94,6 +95,22 @@ func TestFailuresOfManyUsersAreLimitedPerNodeAsTheHostLimitsThem(t *testing.T) {
 
 	w.host.Kind = "webdav"
 	require.Equal(t, nodeFailures, w.node(w.byIssuer).nodeLimit())
+}
+
+func TestFailuresAtOneHostAreNotHeldAgainstAnother(t *testing.T) {
+	w := newWorld(t)
+	shared := NewPending()
+	node := w.node(func(c *Config) { c.Pending = shared })
+	for i := range profiles["nextcloud"].failures {
+		requireKind(t, filehost.InvalidRequest, w.junk(node, fmt.Sprint("user", i)))
+	}
+	elsewhere := w.node(func(c *Config) {
+		c.Pending = shared
+		c.OAuth.AuthorizeURL, c.OAuth.TokenURL = c.Host.BaseURL.String()+authorizePath, c.Host.BaseURL.String()+tokenPath
+		c.Host.BaseURL = &url.URL{Scheme: "https", Host: "other.example.com"}
+	})
+	requireKind(t, filehost.InvalidRequest, w.junk(elsewhere, "another"))
+	requireWait(t, failureTime, w.junk(node, "another"))
 }
 
 func TestWhatIsNoFailureOfTheUserIsNotCounted(t *testing.T) {
