@@ -14,7 +14,7 @@ const problem = `{"id":"filehost.%[1]s","code":"%[1]s","message":"m","status_cod
 
 // TestTransport shows that the check finds what it is there to find.
 func TestTransport(t *testing.T) {
-	const connected = `{"state":"connected","method":"oauth","host":{"id":"default","name":"n","kind":"webdav"}}`
+	const connected = `{"state":"connected","method":"oauth","methods":["oauth"],"automatic":false,"host":{"id":"default","name":"n","kind":"webdav"}}`
 	tests := map[string]struct {
 		method, path, body string
 		status             int

@@ -89,7 +89,9 @@ func TestSameKeySameAnswer(t *testing.T) {
 	key := newKey()
 	first := attachOnce(t, site.Plugin(site.User), key, asked)
 	folder, path := site.Host.Dir("alice"), asked.Items[0].Path
-	asked.Items[0] = api.Item{ID: entryID(t, path)}
+	if site.Host.Traits().Kind == "webdav" { // where an id is the path in other words
+		asked.Items[0] = api.Item{ID: entryID(t, path)}
+	}
 	must(t, os.Remove(folder+path))
 	must(t, os.WriteFile(folder+missing, []byte("late"), 0o600))
 	t.Cleanup(func() { _ = os.Remove(folder + missing) })
