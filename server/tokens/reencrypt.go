@@ -105,6 +105,8 @@ func (s *Store) look(ctx context.Context) keyUse {
 		return use
 	}
 	rand.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] }) //nolint:gosec // no secret
+	// What has no end first: it need not wait for the many values that end by themselves and are only counted.
+	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(rankOf(a), rankOf(b)) })
 	for _, key := range keys {
 		if s.pause(ctx, valuePause) != nil {
 			break
@@ -112,6 +114,14 @@ func (s *Store) look(ctx context.Context) keyUse {
 		s.lookAt(ctx, key, &use)
 	}
 	return use
+}
+
+// rankOf is where a key comes in a look: 0 = among the first.
+func rankOf(key string) int {
+	if _, ok := longLivedAt(key); ok {
+		return 0
+	}
+	return 1
 }
 
 func (s *Store) lookAt(ctx context.Context, key string, use *keyUse) {

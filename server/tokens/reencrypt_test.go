@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -409,4 +411,27 @@ func TestTheNoteSaysWhereAMadeKeyLies(t *testing.T) {
 	require.Contains(t, note, "keeps it in Mattermost's database")
 	require.Contains(t, note, "FILEHOST_ATTACH_KEY_FILE")
 	require.NotContains(t, note, "canary")
+}
+
+// TestConnectionsDoNotWaitForWhatEndsByItself looks at a store that holds many values of other kinds.
+func TestConnectionsDoNotWaitForWhatEndsByItself(t *testing.T) {
+	w := newWorld(t)
+	old := w.node(with(t, "old"))
+	w.connect(old, ann)
+	for i := range 50 {
+		_, err := w.kv.CompareAndSet(t.Context(), fmt.Sprintf("idem_%d", i), nil, []byte("x"), time.Hour)
+		require.NoError(t, err)
+	}
+	var read []string
+	w.kv.Fail(func(op filehosttest.Op, key string) error {
+		if op == filehosttest.Get {
+			read = append(read, key)
+		}
+		return nil
+	})
+	w.look(w.node(with(t, "new", "old"), impatient))
+	last := slices.IndexFunc(read, func(key string) bool { return strings.HasPrefix(key, "idem_") })
+	require.Positive(t, last)
+	require.Contains(t, read[:last], old.key("conn_", ann))
+	require.NotContains(t, read[last:], old.key("conn_", ann))
 }
