@@ -52,9 +52,6 @@ func (s *Service) Browse(ctx context.Context, userID string, listing Listing) (P
 	if err := listing.complete(); err != nil {
 		return Page{}, err
 	}
-	if err := s.checkOffered(listing); err != nil {
-		return Page{}, err
-	}
 	leave, err := s.Listings.Wait(ctx, userID, listingsPerUser, listingsPerNode)
 	if err != nil {
 		return Page{}, err
@@ -65,7 +62,12 @@ func (s *Service) Browse(ctx context.Context, userID string, listing Listing) (P
 	event.name(Ref{listing.Folder, listing.FolderID})
 	err = s.using(ctx, event, func(ctx context.Context) error {
 		return s.asUser(ctx, userID, func(credential Credential) (err error) {
+			offered := s.Remote.Capabilities(ctx, credential)
+			if err = s.checkOffered(listing, offered); err != nil {
+				return err
+			}
 			page, err = s.list(ctx, userID, credential, listing)
+			page.offer(offered)
 			return err
 		})
 	}, nil)
@@ -196,7 +198,7 @@ func (k *keysetPage) add(entry Entry) {
 }
 
 func (s *Service) finishKeyset(keyset *keysetPage, folder *Entry, binding string) (Page, error) {
-	page := s.newPage(folder, keyset.first.sorted(), binding)
+	page := newPage(folder, keyset.first.sorted(), binding)
 	page.Total = &keyset.total
 	if keyset.further <= keyset.listing.Limit {
 		return page, nil
@@ -206,12 +208,16 @@ func (s *Service) finishKeyset(keyset *keysetPage, folder *Entry, binding string
 	return page, err
 }
 
-func (s *Service) newPage(folder *Entry, entries []Entry, binding string) Page {
-	page := Page{Folder: folder, Entries: entries, Capabilities: s.Remote.Capabilities(), State: binding}
-	if folder != nil {
-		page.Capabilities.ChangeDetection = folder.ETag != "" || !folder.ModifiedAt.IsZero()
+func newPage(folder *Entry, entries []Entry, binding string) Page {
+	return Page{Folder: folder, Entries: entries, State: binding}
+}
+
+// offer says what the host can do, here.
+func (p *Page) offer(capabilities Capabilities) {
+	p.Capabilities = capabilities
+	if p.Folder != nil {
+		p.Capabilities.ChangeDetection = p.Folder.ETag != "" || !p.Folder.ModifiedAt.IsZero()
 	}
-	return page
 }
 
 // position is what a cursor holds: the sort keys of the last entry of a page, or a place in a listing that the host keeps.

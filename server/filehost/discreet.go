@@ -56,6 +56,36 @@ func (d discreet) Open(ctx context.Context, credential Credential, entry Entry) 
 	return content, WithoutCredential(err, credential)
 }
 
+// OpenFrom implements Remote.
+func (d discreet) OpenFrom(ctx context.Context, credential Credential, entry Entry, offset int64) (Content, error) {
+	content, err := d.Remote.OpenFrom(ctx, credential, entry, offset)
+	if err == nil {
+		content.ReadCloser = discreetContent{content.ReadCloser, credential}
+	}
+	return content, WithoutCredential(err, credential)
+}
+
+// Thumbnail implements Thumbnails.
+func (d discreet) Thumbnail(ctx context.Context, credential Credential, ref Ref, pixels int) (Thumbnail, error) {
+	thumbnail, err := d.Remote.Thumbnail(ctx, credential, ref, pixels)
+	if err == nil {
+		thumbnail.ReadCloser = discreetContent{thumbnail.ReadCloser, credential}
+	}
+	return thumbnail, WithoutCredential(err, credential)
+}
+
+// Write implements Writes.
+func (d discreet) Write(ctx context.Context, credential Credential, file NewFile) (Entry, error) {
+	entry, err := d.Remote.Write(ctx, credential, file)
+	return entry, WithoutCredential(err, credential)
+}
+
+// MakeFolder implements Writes.
+func (d discreet) MakeFolder(ctx context.Context, credential Credential, path Path) (Entry, error) {
+	entry, err := d.Remote.MakeFolder(ctx, credential, path)
+	return entry, WithoutCredential(err, credential)
+}
+
 // Account implements Remote.
 func (d discreet) Account(ctx context.Context, credential Credential) (string, error) {
 	account, err := d.Remote.Account(ctx, credential)

@@ -59,8 +59,7 @@ func (l *Listing) checkView() error {
 func (l *Listing) found() bool { return l.View != FolderView || l.Text != "" }
 
 // checkOffered refuses a search or view that the host doesn't have.
-func (s *Service) checkOffered(listing Listing) error {
-	offered := s.Remote.Capabilities()
+func (s *Service) checkOffered(listing Listing, offered Capabilities) error {
 	field, ok := "view", true
 	switch {
 	case listing.Text != "":

@@ -126,7 +126,7 @@ func (s *Service) fill(ctx context.Context, credential Credential, host *partsPa
 }
 
 func (s *Service) finishParts(host *partsPage, folder Entry, binding string) (Page, error) {
-	page := s.newPage(&folder, host.entries, binding)
+	page := newPage(&folder, host.entries, binding)
 	if len(host.listing.Types) == 0 {
 		total := len(host.entries)
 		if host.parts.Listing != "" {

@@ -141,6 +141,9 @@ type Issuer interface {
 // (locked, or still being processed), Unsupported, RateLimited, HostUnavailable, Maintenance or Timeout, and with
 // NotConnected when the credential names no account where the host needs one.
 type Remote interface {
+	Thumbnails
+	Shares
+	Writes
 	// Stat returns the entry at path.
 	Stat(ctx context.Context, credential Credential, path Path) (Entry, error)
 	// StatID returns the entry with an id that the host has given it, wherever it is by now. It fails with NotFound when the
@@ -163,11 +166,15 @@ type Remote interface {
 	// another one by now. The caller closes the content. A read fails when no byte arrives for the configured time, or
 	// when the content ends before its announced size.
 	Open(ctx context.Context, credential Credential, entry Entry) (Content, error)
+	// OpenFrom is Open without the bytes before an offset: Size is that of the rest. It fails with Unsupported when the
+	// host gives no parts of files, or has nothing by which to tell that the rest is of the same file.
+	OpenFrom(ctx context.Context, credential Credential, entry Entry, offset int64) (Content, error)
 	// Account asks the host for the user's id there; "" when the host has no way to tell. It fails with
 	// CredentialRejected when the host does not accept the credential.
 	Account(ctx context.Context, credential Credential) (string, error)
-	// Capabilities says what the profile of this host can do.
-	Capabilities() Capabilities
+	// Capabilities says what the host can do for a user. It is kept for minutes; what can't be asked for now is told as the
+	// kind of host has it.
+	Capabilities(ctx context.Context, credential Credential) Capabilities
 	// Check calls the host without any credential and fails when it isn't there or isn't what it should be. The error's
 	// Message is a remedy for the admin.
 	Check(ctx context.Context) error

@@ -82,7 +82,9 @@ func New(config Config) (*Client, error) {
 }
 
 // Capabilities implements filehost.Remote.
-func (c *Client) Capabilities() filehost.Capabilities { return c.profile.capabilities }
+func (c *Client) Capabilities(context.Context, filehost.Credential) filehost.Capabilities {
+	return c.profile.capabilities
+}
 
 // readMethods change nothing at the host (RFC 9110 9.2.1; RFC 4918 9.1, RFC 3253 3.6, RFC 5323 2).
 var readMethods = []string{http.MethodGet, http.MethodHead, http.MethodOptions, "PROPFIND", "REPORT", "SEARCH"}

@@ -298,7 +298,7 @@ func TestEachHostOffersWhatItCan(t *testing.T) {
 		"webdav":    {ChangeDetection: true},
 	} {
 		_, client := scripted(t, kind, nil)
-		assert.Equal(t, want, client.Capabilities(), kind)
+		assert.Equal(t, want, client.Capabilities(t.Context(), filehost.Credential{}), kind)
 		for view, offered := range map[filehost.View]bool{filehost.Recent: want.Recent, filehost.Favorites: want.Favorites, filehost.SharedView: false} {
 			if !offered {
 				_, _, err := find(t.Context(), client, filehost.Query{View: view, Most: 10})

@@ -104,6 +104,7 @@ func (s *Store) look(ctx context.Context) keyUse {
 		use.failed, use.moved = 1, 0
 		return use
 	}
+	keys = slices.DeleteFunc(keys, filehost.StoresPlain)
 	rand.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] }) //nolint:gosec // no secret
 	// What has no end first: it need not wait for the many values that end by themselves and are only counted.
 	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(rankOf(a), rankOf(b)) })

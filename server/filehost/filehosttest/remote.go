@@ -15,6 +15,10 @@ import (
 
 // Remote is a file host in memory. It accepts one credential at a time, whoever the user is.
 type Remote struct {
+	filehost.Thumbnails // a test's own; nil = the test asks for none
+	filehost.Shares
+	filehost.Writes
+
 	mu      sync.Mutex
 	order   []filehost.Path
 	entries map[filehost.Path]filehost.Entry
@@ -350,11 +354,16 @@ func (s *stream) Read(buffer []byte) (int, error) {
 	return n, err
 }
 
+// OpenFrom implements filehost.Remote: this host gives no parts of files.
+func (r *Remote) OpenFrom(context.Context, filehost.Credential, filehost.Entry, int64) (filehost.Content, error) {
+	return filehost.Content{}, filehost.E(filehost.Unsupported, "The host gives no parts of files.", nil)
+}
+
 // Account implements filehost.Remote.
 func (r *Remote) Account(context.Context, filehost.Credential) (string, error) { return "account", nil }
 
 // Capabilities implements filehost.Remote.
-func (r *Remote) Capabilities() filehost.Capabilities {
+func (r *Remote) Capabilities(context.Context, filehost.Credential) filehost.Capabilities {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.offers

@@ -94,5 +94,5 @@ func (s *suite) wrongCredential() {
 
 // capabilities: a client shows what these say, and no more.
 func (s *suite) capabilities() {
-	s.limit("capabilities", s.host.Limits.Capabilities, s.remote.Capabilities())
+	s.limit("capabilities", s.host.Limits.Capabilities, s.remote.Capabilities(s.Context(), s.host.Credential))
 }

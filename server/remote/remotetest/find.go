@@ -14,7 +14,7 @@ func (s *suite) ids() {
 	file := s.at("a & b.txt")
 	s.write(file, "content")
 	entry := s.stat(file)
-	if !s.remote.Capabilities().StableIDs {
+	if !s.remote.Capabilities(s.Context(), s.host.Credential).StableIDs {
 		assert.Empty(s, entry.HostID)
 		_, err := s.remote.StatID(s.Context(), s.host.Credential, "7")
 		s.wantKind(filehost.Unsupported, err, "by an id")
@@ -37,7 +37,7 @@ func (s *suite) search() {
 	s.write(s.at("Report 1.txt"), "1")
 	s.write(s.at("other.txt"), "2")
 	found, err := s.find(filehost.Query{View: filehost.FolderView, Text: "report", Folder: s.top, Most: 10})
-	if !s.remote.Capabilities().Search {
+	if !s.remote.Capabilities(s.Context(), s.host.Credential).Search {
 		s.wantKind(filehost.Unsupported, err, "a search")
 		return
 	}
@@ -50,7 +50,7 @@ func (s *suite) search() {
 // views: recent files and favorites, each where the host has it.
 func (s *suite) views() {
 	s.write(s.at("new.txt"), "1")
-	offered := s.remote.Capabilities()
+	offered := s.remote.Capabilities(s.Context(), s.host.Credential)
 	for view, test := range map[filehost.View]struct {
 		offered bool
 		want    []string

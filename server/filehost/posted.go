@@ -1,0 +1,113 @@
+package filehost
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/pkg/errors"
+)
+
+// PostedLife is how long the plugin remembers a post after it last changed what it knows of it.
+const PostedLife = 400 * 24 * time.Hour
+
+// The beginnings of the keys of what the use cases store without encryption: it holds no credential, and nothing that the
+// posts that it is about don't show to everybody who may read them, but for where a file lies at the host.
+const (
+	postedPrefix = "post_"
+)
+
+// StoresPlain tells whether the value at a key of the store is one that nothing encrypts.
+func StoresPlain(key string) bool { return strings.HasPrefix(key, postedPrefix) }
+
+// Posted is what the plugin knows of a post that it made. What a post says of itself is anybody's to forge; this is not.
+type Posted struct {
+	HostID    string       `json:"host"` // of Host
+	UserID    string       `json:"user"` // who posted
+	ChannelID string       `json:"channel"`
+	PostedAt  time.Time    `json:"at"`
+	Items     []PostedItem `json:"items"`
+}
+
+// PostedItem is one entry of the host in a post: a copy of it or a link to it.
+type PostedItem struct {
+	ID         string    `json:"id"` // of the Entry, as Ref.ID has it
+	Name       string    `json:"name"`
+	Kind       EntryKind `json:"kind"`
+	Size       int64     `json:"size"` // bytes
+	MIMEType   string    `json:"mime_type,omitempty"`
+	ETag       string    `json:"etag,omitempty"`
+	ModifiedAt time.Time `json:"modified_at,omitzero"`
+	FileID     string    `json:"file_id,omitempty"` // of a copy
+	Link       *Linked   `json:"link,omitempty"`    // of a link
+}
+
+// Linked is a link that was posted.
+type Linked struct {
+	URL            string          `json:"url"`
+	Public         bool            `json:"public"`             // else it opens for those only whom the host lets in
+	ShareID        string          `json:"share_id,omitempty"` // Public: HostShare.ID
+	Permission     SharePermission `json:"permission,omitempty"`
+	Password       bool            `json:"password,omitempty"`
+	ExpiresAt      time.Time       `json:"expires_at,omitzero"`
+	RemoveWithPost bool            `json:"remove_with_post,omitempty"` // the share ends when the post is deleted
+}
+
+func postedKey(postID string) string { return postedPrefix + postID }
+
+// postedAs returns what is known of a post, or NotFound.
+func (s *Service) postedAs(ctx context.Context, postID string) (Posted, error) {
+	posted, _, err := s.readPosted(ctx, postID)
+	return posted, err
+}
+
+func (s *Service) readPosted(ctx context.Context, postID string) (posted Posted, raw []byte, err error) {
+	if raw, err = s.KV.Get(ctx, postedKey(postID)); err != nil {
+		return posted, nil, errors.Wrap(err, "read what is known of a post")
+	}
+	if raw == nil || json.Unmarshal(raw, &posted) != nil || posted.HostID != s.Host.ID {
+		return Posted{}, raw, E(NotFound, "The post is not one that was made from "+s.Host.Name+", or it is too old.", nil)
+	}
+	return posted, raw, nil
+}
+
+// changePosted changes what is known of a post, and keeps a new one when there is nothing (posted is zero then). change
+// may be called more than once; nothing is written when it fails.
+func (s *Service) changePosted(ctx context.Context, postID string, change func(*Posted) error) error {
+	for ctx.Err() == nil {
+		posted, raw, err := s.readPosted(ctx, postID)
+		if err != nil && KindOf(err) != NotFound {
+			return err
+		}
+		if err = change(&posted); err != nil {
+			return err
+		}
+		changed, err := json.Marshal(posted)
+		if err != nil {
+			return errors.Wrap(err, "keep what is known of a post")
+		}
+		won, err := s.KV.CompareAndSet(ctx, postedKey(postID), raw, changed, PostedLife)
+		if err != nil || won {
+			return errors.Wrap(err, "keep what is known of a post")
+		}
+	}
+	return E(Timeout, "The post could not be remembered in time.", ctx.Err())
+}
+
+// forgetPosted removes what is known of a post.
+func (s *Service) forgetPosted(ctx context.Context, postID string) error {
+	for ctx.Err() == nil {
+		_, raw, err := s.readPosted(ctx, postID)
+		if raw == nil {
+			if KindOf(err) == NotFound {
+				return nil
+			}
+			return err
+		}
+		if won, err := s.KV.CompareAndDelete(ctx, postedKey(postID), raw); err != nil || won {
+			return errors.Wrap(err, "forget a post")
+		}
+	}
+	return E(Timeout, "The post could not be forgotten in time.", ctx.Err())
+}
