@@ -5,12 +5,13 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
+	"fmt"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -74,11 +75,16 @@ func nextcloudAt(address string) map[string]any {
 	return map[string]any{"hostkind": "nextcloud", "hosturl": address, "signin": "password"}
 }
 
-// closed is an address where nobody listens.
-func closed() string {
-	server := httptest.NewServer(http.NotFoundHandler())
-	server.Close()
-	return server.URL
+// closed is an address where nobody listens, nor can while the test runs: its port is taken.
+func closed(t *testing.T) string {
+	t.Helper()
+	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	must(t, err)
+	t.Cleanup(func() { must(t, syscall.Close(socket)) })
+	must(t, syscall.Bind(socket, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+	name, err := syscall.Getsockname(socket)
+	must(t, err)
+	return fmt.Sprintf("http://127.0.0.1:%d", name.(*syscall.SockaddrInet4).Port) //nolint:forcetypeassert // as it was bound
 }
 
 // TestEveryFailureOfTheHostHasItsRemedy produces each failure and reads what the admin is told. The
@@ -94,7 +100,7 @@ func TestEveryFailureOfTheHostHasItsRemedy(t *testing.T) {
 	selfCert, selfKey := self.sign(t, &x509.Certificate{IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotBefore: company.cert.NotBefore, NotAfter: company.cert.NotAfter})
 	selfSigned := company.issue(t, nil)
 	selfSigned.Certificate, selfSigned.PrivateKey = [][]byte{selfCert.Raw}, selfKey
-	gone, plain := closed(), serve(t, good)
+	gone, plain := closed(t), serve(t, good)
 	tests := map[string]struct {
 		address string
 		more    map[string]any
@@ -179,7 +185,7 @@ func exchange(t *testing.T) {
 // TestEveryFailureOfTheTokenEndpointHasItsRemedy produces each failure and reads what the admin is
 // told.
 func TestEveryFailureOfTheTokenEndpointHasItsRemedy(t *testing.T) {
-	gone := closed()
+	gone := closed(t)
 	tests := map[string]struct {
 		address string
 		more    map[string]any
