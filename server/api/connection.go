@@ -21,6 +21,13 @@ type connectionBody struct {
 	LastUsed  *time.Time               `json:"last_used,omitempty"`
 	Refused   *refusedBody             `json:"refused,omitempty"`
 	Pending   *pendingBody             `json:"pending,omitempty"`
+	Limits    *limitsBody              `json:"limits,omitempty"`
+}
+
+type limitsBody struct {
+	Files     int   `json:"files"`
+	FileSize  int64 `json:"file_size"`
+	TotalSize int64 `json:"total_size"`
 }
 
 type refusedBody struct {
@@ -77,7 +84,13 @@ func serviceOfQuery(r *request) (*filehost.Service, error) {
 
 func connectionOf(r *request, service *filehost.Service) (response, error) {
 	connection, err := service.Connection(r.ctx, r.userID)
-	return response{status: http.StatusOK, body: newConnection(service, connection)}, err
+	if err != nil {
+		return response{}, err
+	}
+	limits, err := service.AttachLimits(r.ctx)
+	body := newConnection(service, connection)
+	body.Limits = &limitsBody{limits.Files, limits.FileBytes, limits.TotalBytes}
+	return response{status: http.StatusOK, body: body}, err
 }
 
 func newConnection(service *filehost.Service, connection filehost.Connection) connectionBody {

@@ -236,6 +236,14 @@ func TestAClientIsToldWhetherItsUserConnectsByHimself(t *testing.T) {
 	assert.Contains(t, w.call(t, bob, http.MethodGet, "/connection", "").Body.String(), `"automatic":false`)
 }
 
+func TestAClientIsToldTheLimitsBeforeItAttaches(t *testing.T) {
+	w := newWorld(t)
+	w.mattermost.Limit(func(l *filehost.Limits) { l.FileSize, l.FilesPerPost = 1000, 5 })
+	assert.Contains(t, w.call(t, alice, http.MethodGet, "/connection", "").Body.String(), `"limits":{"files":5,"file_size":1000,"total_size":1048576}`)
+	w.runtime.Service.Settings.MaxFiles, w.runtime.Service.Settings.MaxCopyBytes = 3, 10
+	assert.Contains(t, w.call(t, alice, http.MethodGet, "/connection", "").Body.String(), `"limits":{"files":3,"file_size":10,"total_size":10}`)
+}
+
 func TestTheCallbackLeavesItsCodeBehind(t *testing.T) {
 	w := newWorld(t)
 	recorder := w.call(t, bob, http.MethodGet, "/connection/callback/default?code=good&state=s", "")
