@@ -116,7 +116,7 @@ func TestAWarmRequestMakesFewCallsOfThePluginAPI(t *testing.T) {
 			"GetUser", "GetChannelMember", "GetChannel", "HasPermissionToChannel", "HasPermissionToChannel",
 			"KVGet", "KVGet", "CreateSession", "RevokeSession", "KVGet",
 			"GetUser", "GetChannelMember", "GetChannel", "HasPermissionToChannel", "HasPermissionToChannel",
-			"CreatePost",
+			"CreatePost", "KVSetWithOptions",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

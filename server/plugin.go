@@ -108,6 +108,11 @@ func (p *Plugin) OnDeactivate() error {
 // UserHasBeenDeactivated implements plugin.Hooks.
 func (p *Plugin) UserHasBeenDeactivated(_ *plugin.Context, user *model.User) { p.disconnect(user.Id) }
 
+// MessageHasBeenDeleted implements plugin.Hooks.
+func (p *Plugin) MessageHasBeenDeleted(_ *plugin.Context, post *model.Post) {
+	p.postDeleted(post.Id, post.FileIds)
+}
+
 // ServeHTTP implements plugin.Hooks.
 func (p *Plugin) ServeHTTP(c *plugin.Context, w http.ResponseWriter, r *http.Request) {
 	p.api.ServeHTTP(w, api.WithOrigin(r, api.Origin{RequestID: c.RequestId, SessionID: c.SessionId, IPAddress: c.IPAddress}))

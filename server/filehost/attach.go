@@ -22,6 +22,7 @@ type Attachment struct {
 	Draft          bool   // copy, and leave the post to the caller
 	DryRun         bool   // do all checks, and nothing else
 	IdempotencyKey string // "" = none
+	newerOf        string // the post whose files these are newer versions of; "" = none
 }
 
 // Item is one file to attach.
@@ -47,6 +48,7 @@ type AttachedItem struct {
 	FileID string // "" when Err is set, and for a dry run
 	Err    error
 	info   json.RawMessage
+	source *PostedItem // what was copied; nil for what is not, or not known any more
 }
 
 func newItems(attachment Attachment) []AttachedItem {
@@ -142,7 +144,8 @@ func (s *Service) attach(ctx context.Context, userID string, attachment Attachme
 		var stored FileInfo
 		stored, items[i].Err = s.transfer(ctx, userID, attachment.ChannelID, entry, limits)
 		if items[i].Err == nil {
-			items[i].FileID, items[i].info = stored.ID, stored.JSON
+			source := newPostedItem(entry)
+			items[i].FileID, items[i].info, items[i].source = stored.ID, stored.JSON, &source
 		}
 		if err = claim.copied(ctx, items); err != nil {
 			return Attached{}, err
@@ -275,14 +278,20 @@ func (s *Service) deliver(ctx context.Context, userID string, attachment Attachm
 		return Attached{}, items[0].Err
 	}
 	// A copy takes minutes: the user may have left the channel, or the channel been archived, meanwhile.
-	if err := s.Mattermost.MayAttach(ctx, userID, attachment.ChannelID, attachment.RootID); err != nil || attachment.Draft {
+	if err := s.Mattermost.MayAttach(ctx, userID, attachment.ChannelID, attachment.RootID); err != nil {
 		return attached, err
+	}
+	if attachment.Draft {
+		s.remember(ctx, userID, attachment, items, "")
+		return attached, nil
 	}
 	if err := claim.posting(ctx, items); err != nil {
 		return Attached{}, err
 	}
 	var err error
-	attached.PostID, err = s.post(ctx, attachment.post(userID, fileIDs, claim))
+	if attached.PostID, err = s.post(ctx, attachment.post(userID, fileIDs, claim)); err == nil {
+		s.remember(ctx, userID, attachment, items, attached.PostID)
+	}
 	return attached, err
 }
 

@@ -127,7 +127,7 @@ func (s *Service) afterAttempt(ctx context.Context, claim *claim, found record, 
 	case err != nil:
 		return false, err
 	case seen.postID != "":
-		claim.settle(ctx, found, seen.postID, nil)
+		s.settlePost(ctx, claim, found, attachment, seen.postID)
 		return true, nil
 	case found.Stage == copying && !seen.some && !seen.gone: // a call has waited already, and died after that
 		return false, claim.takeOver(ctx, found)
@@ -154,13 +154,23 @@ func (s *Service) afterAttempt(ctx context.Context, claim *claim, found record, 
 		return false, err
 	}
 	if seen.postID != "" {
-		claim.settle(ctx, found, seen.postID, nil)
+		s.settlePost(ctx, claim, found, attachment, seen.postID)
 		return true, nil
 	}
 	if found.Stage = copying; removed || seen.some { // its post has been there, and no other comes
 		found.Attempt = nil
 	}
 	return false, claim.takeOver(ctx, found)
+}
+
+// settlePost takes the post of a call that has died for the answer.
+func (s *Service) settlePost(ctx context.Context, claim *claim, found record, attachment Attachment, postID string) {
+	items := newItems(attachment)
+	for i, kept := range found.Attempt {
+		items[i].restore(kept)
+	}
+	s.remember(ctx, claim.userID, attachment, items, postID)
+	claim.settle(ctx, found, postID, nil)
 }
 
 // errLate ends a call that finds files posted which it has just found free.
@@ -234,6 +244,7 @@ type keptItem struct {
 	FileID string          `json:"file_id,omitempty"`
 	Info   json.RawMessage `json:"info,omitempty"` // of a draft only
 	Error  *keptError      `json:"error,omitempty"`
+	Source *PostedItem     `json:"source,omitempty"`
 }
 
 // keptError is an Error without its cause, which is in the log.
@@ -286,12 +297,21 @@ func keepItems(items []AttachedItem, draft bool) []keptItem {
 	return kept
 }
 
+// keepCopies is keepItems with where the copies came from, for who has yet to post them.
+func keepCopies(items []AttachedItem, draft bool) []keptItem {
+	kept := keepItems(items, draft)
+	for i, item := range items {
+		kept[i].Source = item.source
+	}
+	return kept
+}
+
 // restore fills in what was kept of the item, but for its error.
 func (i *AttachedItem) restore(kept keptItem) {
 	if path, err := ParseID("path_id", kept.PathID); err == nil {
 		i.Path = path
 	}
-	i.Name, i.Size, i.FileID, i.info = kept.Name, kept.Size, kept.FileID, kept.Info
+	i.Name, i.Size, i.FileID, i.info, i.source = kept.Name, kept.Size, kept.FileID, kept.Info, kept.Source
 }
 
 // fileIDs are the files that have been copied.

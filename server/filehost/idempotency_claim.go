@@ -277,7 +277,7 @@ func (c *claim) copied(ctx context.Context, items []AttachedItem) error {
 	if c == nil {
 		return nil
 	}
-	kept := keepItems(items, c.draft)
+	kept := keepCopies(items, c.draft)
 	for i := range kept {
 		kept[i].Error = nil // another call tries again
 	}
@@ -291,7 +291,7 @@ func (c *claim) posting(ctx context.Context, items []AttachedItem) error {
 		return nil
 	}
 	return c.change(context.WithoutCancel(ctx), func(next *record) {
-		next.Stage, next.Posting, next.Items = posting, c.Clock.Now().UTC(), keepItems(items, c.draft)
+		next.Stage, next.Posting, next.Items = posting, c.Clock.Now().UTC(), keepCopies(items, c.draft)
 		next.Attempt = next.Items
 	})
 }

@@ -236,6 +236,15 @@ type Post struct {
 	PendingID string
 }
 
+// SeenPost is a post as it is at Mattermost.
+type SeenPost struct {
+	ID        string
+	UserID    string
+	ChannelID string
+	RootID    string // "" outside a thread
+	FileIDs   []string
+}
+
 // AppTokens makes and removes app tokens of a host that has them: passwords that it makes for one user, for a while.
 type AppTokens interface {
 	// MintAppToken makes one for a user of the host, by an account that may impersonate. name is the user's name or id
@@ -274,6 +283,8 @@ type Mattermost interface {
 	// Post creates the post with all its files, or none: of two posts with the same file at most one remains. With
 	// Forbidden there is no post; with any other error there may be one.
 	Post(ctx context.Context, post Post) (postID string, err error)
+	// ReadPost returns a post, or NotFound for one that is deleted.
+	ReadPost(ctx context.Context, postID string) (SeenPost, error)
 	// RemoveIncomplete removes what the user has posted in the channel since then with some of the files, but not all of
 	// them, and tells whether such a post is gone. It fails with Conflict when there is one that has replies, which would
 	// go with it, or when that can't be told. Call it for a post whose answer was lost, when the server has had the time to

@@ -16,10 +16,13 @@ const PostedLife = 400 * 24 * time.Hour
 // posts that it is about don't show to everybody who may read them, but for where a file lies at the host.
 const (
 	postedPrefix = "post_"
+	draftPrefix  = "draft_"
 )
 
 // StoresPlain tells whether the value at a key of the store is one that nothing encrypts.
-func StoresPlain(key string) bool { return strings.HasPrefix(key, postedPrefix) }
+func StoresPlain(key string) bool {
+	return strings.HasPrefix(key, postedPrefix) || strings.HasPrefix(key, draftPrefix)
+}
 
 // Posted is what the plugin knows of a post that it made. What a post says of itself is anybody's to forge; this is not.
 type Posted struct {
@@ -28,11 +31,16 @@ type Posted struct {
 	ChannelID string       `json:"channel"`
 	PostedAt  time.Time    `json:"at"`
 	Items     []PostedItem `json:"items"`
+	// NewerOf is the post whose files this one brought newer versions of; "" = none.
+	NewerOf string `json:"newer_of,omitempty"`
+	// Refreshed counts the times that newer versions of the items were brought in.
+	Refreshed int `json:"refreshed,omitempty"`
 }
 
 // PostedItem is one entry of the host in a post: a copy of it or a link to it.
 type PostedItem struct {
-	ID         string    `json:"id"` // of the Entry, as Ref.ID has it
+	ID         string    `json:"id"`             // of the Entry, as Ref.ID has it
+	PathID     string    `json:"path,omitempty"` // of its path, as Path.ID has it
 	Name       string    `json:"name"`
 	Kind       EntryKind `json:"kind"`
 	Size       int64     `json:"size"` // bytes
@@ -97,17 +105,31 @@ func (s *Service) changePosted(ctx context.Context, postID string, change func(*
 
 // forgetPosted removes what is known of a post.
 func (s *Service) forgetPosted(ctx context.Context, postID string) error {
+	return s.forget(ctx, postedKey(postID))
+}
+
+func (s *Service) forget(ctx context.Context, key string) error {
 	for ctx.Err() == nil {
-		_, raw, err := s.readPosted(ctx, postID)
-		if raw == nil {
-			if KindOf(err) == NotFound {
-				return nil
-			}
-			return err
+		raw, err := s.KV.Get(ctx, key)
+		if err != nil || raw == nil {
+			return errors.Wrap(err, "forget a post")
 		}
-		if won, err := s.KV.CompareAndDelete(ctx, postedKey(postID), raw); err != nil || won {
+		if won, err := s.KV.CompareAndDelete(ctx, key, raw); err != nil || won {
 			return errors.Wrap(err, "forget a post")
 		}
 	}
 	return E(Timeout, "The post could not be forgotten in time.", ctx.Err())
+}
+
+// PostDeleted forgets what is known of a post that was deleted, and of its files.
+func (s *Service) PostDeleted(ctx context.Context, postID string, fileIDs []string) error {
+	if err := s.forgetPosted(ctx, postID); err != nil {
+		return err
+	}
+	for _, fileID := range fileIDs {
+		if err := s.forget(ctx, draftKey(fileID)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -123,6 +123,23 @@ func (s *Server) Post(_ context.Context, post filehost.Post) (string, error) {
 	return "", filehost.E(filehost.Internal, "Mattermost did not attach all files, so the post was removed; try again.", nil)
 }
 
+// ReadPost implements filehost.Mattermost.
+func (s *Server) ReadPost(_ context.Context, postID string) (filehost.SeenPost, error) {
+	if !model.IsValidId(postID) {
+		return filehost.SeenPost{}, filehost.Invalid("post_id", "post_id must be the id of a post.")
+	}
+	post, appErr := s.API.GetPost(postID)
+	switch {
+	case appErr != nil && appErr.StatusCode != http.StatusNotFound:
+		return filehost.SeenPost{}, classify(appErr, "The post could not be read.")
+	case appErr == nil && post == nil:
+		return filehost.SeenPost{}, errNoAnswer
+	case appErr != nil || post.DeleteAt != 0:
+		return filehost.SeenPost{}, filehost.E(filehost.NotFound, "There is no such post.", nil)
+	}
+	return filehost.SeenPost{ID: post.Id, UserID: post.UserId, ChannelID: post.ChannelId, RootID: post.RootId, FileIDs: post.FileIds}, nil
+}
+
 func sameFiles(one, other []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(one)), slices.Sorted(slices.Values(other)))
 }

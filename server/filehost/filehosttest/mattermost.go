@@ -255,6 +255,18 @@ func (m *Mattermost) DeletePost(postID string) {
 	m.remove(postID)
 }
 
+// ReadPost implements filehost.Mattermost.
+func (m *Mattermost) ReadPost(_ context.Context, postID string) (filehost.SeenPost, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at := slices.Index(m.postIDs, postID)
+	if at < 0 {
+		return filehost.SeenPost{}, filehost.E(filehost.NotFound, "There is no such post.", nil)
+	}
+	post := m.posts[at]
+	return filehost.SeenPost{ID: postID, UserID: post.UserID, ChannelID: post.ChannelID, RootID: post.RootID, FileIDs: post.FileIDs}, nil
+}
+
 // RemoveIncomplete implements filehost.Mattermost.
 func (m *Mattermost) RemoveIncomplete(_ context.Context, post filehost.Post, _ time.Time) (removed bool, err error) {
 	m.mu.Lock()
