@@ -21,6 +21,7 @@ type entryBody struct {
 	Favorite     *bool                 `json:"favorite,omitempty"`
 	Shared       *bool                 `json:"shared,omitempty"`
 	HasThumbnail bool                  `json:"has_thumbnail"`
+	Space        filehost.SpaceKind    `json:"space,omitempty"`
 	WebURL       string                `json:"web_url,omitempty"`
 }
 
@@ -119,7 +120,7 @@ func newEntry(host filehost.Host, entry filehost.Entry) entryBody {
 	body := entryBody{
 		ID: entry.ID(), Name: entry.Path.DisplayName(), Path: entry.Path.String(), Kind: entry.Kind, Size: entry.Size,
 		MIMEType: entry.MIMEType, ETag: entry.ETag, Permissions: entry.Permissions, Favorite: entry.Favorite, Shared: entry.Shared,
-		HasThumbnail: entry.Thumbnail, WebURL: entry.WebURL,
+		HasThumbnail: entry.Thumbnail, Space: entry.Space, WebURL: entry.WebURL,
 	}
 	if entry.Path.IsRoot() {
 		body.Name = host.Name

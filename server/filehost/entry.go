@@ -27,6 +27,16 @@ const (
 	Share  Permission = "share"
 )
 
+// SpaceKind is what kind of space a top-level folder is, at a host that has spaces.
+type SpaceKind string
+
+// The kinds of space.
+const (
+	PersonalSpace SpaceKind = "personal" // the user's own
+	ProjectSpace  SpaceKind = "project"  // of several users, and nobody's own
+	SharesSpace   SpaceKind = "shares"   // holds what others share with the user
+)
+
 // Entry is a file or a folder of the host, as the caller sees it. What it points to is not to be changed.
 type Entry struct {
 	Path        Path
@@ -40,7 +50,8 @@ type Entry struct {
 	Favorite    *bool // nil when the host doesn't say
 	Shared      *bool // nil when the host doesn't say
 	Thumbnail   bool
-	WebURL      string // opens the entry in the host's own web interface; "" when there is none
+	Space       SpaceKind // of a top-level folder that is one; "" = it is none
+	WebURL      string    // opens the entry in the host's own web interface; "" when there is none
 }
 
 // compact frees the texts of an entry from the memory that they share with the rest of the host's answer.
@@ -72,4 +83,5 @@ type Capabilities struct {
 	Save            bool  `json:"save"`
 	StableIDs       bool  `json:"stable_ids"`
 	ChangeDetection bool  `json:"change_detection"`
+	Spaces          bool  `json:"spaces"` // the top-level folders are spaces: nothing else can be there
 }

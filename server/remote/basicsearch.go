@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"context"
 	"encoding/xml"
 	"errors"
 	"strconv"
@@ -67,8 +68,8 @@ func escape(text string) string {
 
 // search is the request for a query below a folder of the user's. Nextcloud has one address for all searches, and takes the
 // scope as it is, not percent-encoded.
-func (c *Client) search(credential *filehost.Credential, folder filehost.Path, query basicSearch) (propfind, error) {
-	tree, err := c.tree(*credential)
+func (c *Client) search(ctx context.Context, credential *filehost.Credential, folder filehost.Path, query basicSearch) (propfind, error) {
+	tree, err := c.tree(ctx, *credential, folder)
 	if err != nil {
 		return propfind{}, err
 	}

@@ -13,7 +13,7 @@ import (
 
 // Stat implements filehost.Remote.
 func (c *Client) Stat(ctx context.Context, credential filehost.Credential, path filehost.Path) (filehost.Entry, error) {
-	tree, err := c.tree(credential)
+	tree, err := c.tree(ctx, credential, path)
 	if err != nil {
 		return filehost.Entry{}, err
 	}
@@ -80,7 +80,7 @@ const listPatience = time.Minute
 func (c *Client) List(
 	ctx context.Context, credential filehost.Credential, path filehost.Path, each func(filehost.Entry) error,
 ) (filehost.Entry, error) {
-	ask, err := c.children(&credential, path)
+	ask, err := c.children(ctx, &credential, path)
 	if err != nil {
 		return filehost.Entry{}, err
 	}
@@ -89,8 +89,8 @@ func (c *Client) List(
 }
 
 // children is the request for a folder and what is in it.
-func (c *Client) children(credential *filehost.Credential, path filehost.Path) (propfind, error) {
-	tree, err := c.tree(*credential)
+func (c *Client) children(ctx context.Context, credential *filehost.Credential, path filehost.Path) (propfind, error) {
+	tree, err := c.tree(ctx, *credential, path)
 	return propfind{credential: credential, tree: tree, path: path, folder: true, depth: "1", patience: listPatience}, err
 }
 

@@ -16,7 +16,7 @@ func (c *Client) Open(ctx context.Context, credential filehost.Credential, entry
 	if entry.Kind != filehost.File {
 		return filehost.Content{}, filehost.Invalid("path", entry.Path.String()+" is a folder, not a file.")
 	}
-	tree, err := c.tree(credential)
+	tree, err := c.tree(ctx, credential, entry.Path)
 	if err != nil {
 		return filehost.Content{}, err
 	}

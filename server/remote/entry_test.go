@@ -34,7 +34,7 @@ func makeEntry(t testing.TB, listing *listing, hrefs *hrefs, href string, values
 func entryMaker(t testing.TB) (*listing, *hrefs) {
 	t.Helper()
 	client := clientOf(t, "https://files.example.com", Config{Host: filehost.Host{Kind: "nextcloud"}})
-	tree, err := client.tree(alice)
+	tree, err := client.tree(t.Context(), alice, filehost.Root)
 	require.NoError(t, err)
 	return &listing{client: client, path: path(t, "/Reports"), each: func(filehost.Entry) error { return nil }}, &hrefs{tree: tree}
 }

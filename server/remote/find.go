@@ -60,14 +60,14 @@ func (c *Client) asking(ctx context.Context, credential *filehost.Credential, fo
 	query := found.query
 	switch {
 	case query.View == filehost.Favorites && c.profile.capabilities.Favorites:
-		return c.favorites(credential, query.Folder)
+		return c.favorites(ctx, credential, query.Folder)
 	case c.profile.search == basicSearches && query.View == filehost.Recent:
-		return c.search(credential, query.Folder, basicSearch{
+		return c.search(ctx, credential, query.Folder, basicSearch{
 			properties: c.profile.properties, where: both(withTypes(not(isFolder), query.Types)...), newest: true, most: query.Most + spareRows,
 		})
 	case query.View != filehost.FolderView:
 	case c.profile.search == basicSearches:
-		return c.search(credential, query.Folder, basicSearch{
+		return c.search(ctx, credential, query.Folder, basicSearch{
 			properties: c.profile.properties, where: both(withTypes(contains(query.Text), query.Types)...), most: query.Most + spareRows,
 		})
 	case c.profile.search == wordReports:
@@ -148,8 +148,8 @@ func (c *Client) notFound(ctx context.Context, credential filehost.Credential, f
 }
 
 // favorites is the request for what the user has marked.
-func (c *Client) favorites(credential *filehost.Credential, folder filehost.Path) (propfind, error) {
-	tree, err := c.tree(*credential)
+func (c *Client) favorites(ctx context.Context, credential *filehost.Credential, folder filehost.Path) (propfind, error) {
+	tree, err := c.tree(ctx, *credential, folder)
 	body := xml.Header + `<oc:filter-files` + namespaces + `>` + propElements(c.profile.properties...) +
 		`<oc:filter-rules><oc:favorite>1</oc:favorite></oc:filter-rules></oc:filter-files>`
 	return report(credential, tree, folder, body), err
@@ -171,7 +171,7 @@ func (c *Client) searchFiles(pattern string, most int) string {
 // wordReport searches at ownCloud 10, which takes % and _ for others and doesn't know the folder: what is not below it is
 // left out here, and the folder looked at by itself.
 func (c *Client) wordReport(ctx context.Context, credential *filehost.Credential, found *hits) (propfind, error) {
-	tree, err := c.tree(*credential)
+	tree, err := c.tree(ctx, *credential, found.query.Folder)
 	if err != nil {
 		return propfind{}, err
 	}
@@ -225,7 +225,7 @@ func (c *Client) keywordReport(ctx context.Context, credential *filehost.Credent
 
 // folderID asks for the host's id of a folder.
 func (c *Client) folderID(ctx context.Context, credential *filehost.Credential, folder filehost.Path) (id string, err error) {
-	tree, err := c.tree(*credential)
+	tree, err := c.tree(ctx, *credential, folder)
 	if err != nil {
 		return "", err
 	}

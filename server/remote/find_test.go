@@ -317,7 +317,7 @@ func FuzzSearchBodies(f *testing.F) {
 		if !ok || !isXMLText(text) {
 			return
 		}
-		ask, err := client.search(&alice, folder, basicSearch{properties: client.profile.properties, where: contains(text), most: 1})
+		ask, err := client.search(t.Context(), &alice, folder, basicSearch{properties: client.profile.properties, where: contains(text), most: 1})
 		if err != nil {
 			return
 		}

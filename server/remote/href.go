@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -28,8 +29,8 @@ type tree struct {
 	also   []string      // the segments of another path of it, which answers may have; nil = none
 }
 
-// tree returns the part of the host that belongs to the credential's user.
-func (c *Client) tree(credential filehost.Credential) (tree, error) {
+// tree returns the part of the host that belongs to the credential's user and that a path of his is in.
+func (c *Client) tree(_ context.Context, credential filehost.Credential, _ filehost.Path) (tree, error) {
 	top := c.base
 	for _, segment := range c.profile.davRoot {
 		if segment == userSegment {

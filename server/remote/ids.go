@@ -65,7 +65,7 @@ func (c *Client) searchID(ctx context.Context, credential filehost.Credential, h
 		return filehost.Entry{}, c.noSuchID(err)
 	}
 	search := basicSearch{properties: c.profile.properties, where: equal("oc:fileid", strconv.FormatInt(number, 10)), most: mostPlaces}
-	ask, err := c.search(&credential, filehost.Root, search)
+	ask, err := c.search(ctx, &credential, filehost.Root, search)
 	if err != nil {
 		return filehost.Entry{}, err
 	}

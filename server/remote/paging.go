@@ -64,7 +64,7 @@ func (c *Client) listWhole(ctx context.Context, credential filehost.Credential, 
 func (c *Client) beginListing(
 	ctx context.Context, credential filehost.Credential, path filehost.Path, part filehost.Part, begin filehost.Begin,
 ) (filehost.Entry, error) {
-	ask, err := c.children(&credential, path)
+	ask, err := c.children(ctx, &credential, path)
 	if err != nil {
 		return filehost.Entry{}, err
 	}
@@ -160,7 +160,7 @@ func (c *Client) isKept(header http.Header) bool {
 func (c *Client) continueListing(
 	ctx context.Context, credential filehost.Credential, path filehost.Path, part filehost.Part, begin filehost.Begin,
 ) error {
-	ask, err := c.children(&credential, path)
+	ask, err := c.children(ctx, &credential, path)
 	if err != nil {
 		return err
 	}
