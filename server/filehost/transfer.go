@@ -27,7 +27,7 @@ const imageHeader = 512 << 10
 // been read: a file that changed meanwhile is an error and its copy is posted nowhere.
 func (s *Service) transfer(ctx context.Context, userID, channelID string, entry Entry, limits Limits) (stored FileInfo, err error) {
 	err = s.asUser(ctx, userID, func(credential Credential) error {
-		content, err := s.Remote.Open(ctx, credential, entry)
+		content, err := s.openUnbroken(ctx, credential, entry)
 		if err != nil {
 			return err
 		}

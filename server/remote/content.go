@@ -68,12 +68,8 @@ func (c *Client) changed(cause error) error {
 func (c *Client) content(response *http.Response, entry filehost.Entry) (filehost.Content, error) {
 	content := filehost.Content{
 		Size:       response.ContentLength,
+		ETag:       c.etagOf(response.Header),
 		ModifiedAt: lastModifiedOf(response.Header, entry),
-	}
-	for _, name := range c.profile.etagHeaders {
-		if content.ETag = quoteETag(response.Header.Get(name)); content.ETag != "" {
-			break
-		}
 	}
 	if err := compare(content, entry); err != nil {
 		return filehost.Content{}, c.changed(err)
@@ -89,6 +85,16 @@ func (c *Client) content(response *http.Response, entry filehost.Entry) (filehos
 	}
 	content.ReadCloser = &sizedBody{ReadCloser: response.Body, client: c, size: size}
 	return content, nil
+}
+
+// etagOf is the ETag of an answer's file; "" = the host sent none.
+func (c *Client) etagOf(header http.Header) string {
+	for _, name := range c.profile.etagHeaders {
+		if tag := quoteETag(header.Get(name)); tag != "" {
+			return tag
+		}
+	}
+	return ""
 }
 
 // lastModifiedOf is the time of an answer's file. A server may not send one that lies ahead of its answer's own date (RFC

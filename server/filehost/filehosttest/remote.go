@@ -29,6 +29,7 @@ type Remote struct {
 	kept    map[string][]filehost.Entry // listings that are given in parts, by name
 	parted  func()
 	offers  filehost.Capabilities
+	parts   bool // it gives parts of files
 }
 
 // File is the content of a file and how reading it goes.
@@ -38,6 +39,18 @@ type File struct {
 	Read    func()    // called when all bytes have been read
 	Failure error     // ends the stream instead of its end
 	Gate    chan bool // a read waits until it is closed
+	Breaks  []int     // at how many bytes of the file one reading after the other breaks off
+	Broke   func()    // called when one has
+}
+
+// broken is where the next reading breaks off; the length of the file if it doesn't.
+func (f *File) broken() int {
+	if len(f.Breaks) == 0 {
+		return len(f.Bytes)
+	}
+	at := f.Breaks[0]
+	f.Breaks = f.Breaks[1:]
+	return at
 }
 
 // NewRemote returns a host with an empty root.
@@ -326,14 +339,23 @@ func (r *Remote) Open(ctx context.Context, credential filehost.Credential, entry
 	if file.Opened != nil {
 		file.Opened()
 	}
-	return filehost.Content{ReadCloser: io.NopCloser(&stream{ctx: ctx, file: file, left: bytes.NewReader(file.Bytes)}), Size: now.Size, ETag: now.ETag}, nil
+	return r.stream(ctx, file, now, 0), nil
+}
+
+func (r *Remote) stream(ctx context.Context, file *File, now filehost.Entry, offset int64) filehost.Content {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	end := max(file.broken(), int(offset))
+	left := &stream{ctx: ctx, file: file, left: bytes.NewReader(file.Bytes[offset:end]), whole: end == len(file.Bytes)}
+	return filehost.Content{ReadCloser: io.NopCloser(left), Size: now.Size - offset, ETag: now.ETag}
 }
 
 // stream is one reading of a File.
 type stream struct {
-	ctx  context.Context //nolint:containedctx // io.Reader has no other way to be cancelled
-	file *File
-	left *bytes.Reader
+	ctx   context.Context //nolint:containedctx // io.Reader has no other way to be cancelled
+	file  *File
+	left  *bytes.Reader
+	whole bool // it doesn't break off
 }
 
 func (s *stream) Read(buffer []byte) (int, error) {
@@ -345,6 +367,12 @@ func (s *stream) Read(buffer []byte) (int, error) {
 		}
 	}
 	n, err := s.left.Read(buffer)
+	if err != nil && !s.whole {
+		if s.file.Broke != nil {
+			s.file.Broke()
+		}
+		return n, filehost.E(filehost.HostUnavailable, "The host ended the file early.", io.ErrUnexpectedEOF)
+	}
 	if err != nil && s.file.Failure != nil {
 		return n, s.file.Failure
 	}
@@ -354,9 +382,28 @@ func (s *stream) Read(buffer []byte) (int, error) {
 	return n, err
 }
 
-// OpenFrom implements filehost.Remote: this host gives no parts of files.
-func (r *Remote) OpenFrom(context.Context, filehost.Credential, filehost.Entry, int64) (filehost.Content, error) {
-	return filehost.Content{}, filehost.E(filehost.Unsupported, "The host gives no parts of files.", nil)
+// GiveParts makes the host give parts of files.
+func (r *Remote) GiveParts() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.parts = true
+}
+
+// OpenFrom implements filehost.Remote.
+func (r *Remote) OpenFrom(ctx context.Context, credential filehost.Credential, entry filehost.Entry, offset int64) (filehost.Content, error) {
+	now, err := r.entry(credential, entry.Path)
+	r.mu.Lock()
+	parts, file := r.parts, r.content[entry.Path]
+	r.mu.Unlock()
+	switch {
+	case err != nil:
+		return filehost.Content{}, err
+	case !parts || !filehost.IsStrongETag(entry.ETag):
+		return filehost.Content{}, filehost.E(filehost.Unsupported, "The host gives no parts of files.", nil)
+	case now.ETag != entry.ETag:
+		return filehost.Content{}, filehost.E(filehost.Changed, "The file changed.", nil)
+	}
+	return r.stream(ctx, file, now, offset), nil
 }
 
 // Account implements filehost.Remote.

@@ -31,6 +31,7 @@ var Cases = []Case{
 	{"parts", (*suite).parts},
 	{"permissions", (*suite).permissions},
 	{"reading", (*suite).reading},
+	{"ranges", (*suite).ranges},
 	{"changed-file", (*suite).changedFile},
 	{"other-kind", (*suite).otherKind},
 	{"absent", (*suite).absent},
