@@ -69,6 +69,8 @@ func limited(name string, limits remotetest.Limits) bool {
 		return !tells
 	case "listing", "changed-file":
 		return limits.NoETags
+	case "ranges":
+		return limits.NoParts
 	case "file-names", "folder-names":
 		return len(limits.RefusedNames)+len(limits.Hidden)+len(limits.Unreadable) > 0 || limits.Composed
 	case "parts":

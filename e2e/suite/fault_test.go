@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"bytes"
 	"net/http"
 	"os"
 	"testing"
@@ -9,10 +10,10 @@ import (
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/sample"
 )
 
-// TestBrokenStreams breaks the source in every way it can break while a copy is under way: each is
-// an error, and never a post.
+// TestBrokenStreams breaks the source in every way it can break while a copy is under way, again and
+// again: each is an error, and never a post.
 func TestBrokenStreams(t *testing.T) {
-	const size, half = 8 << 20, 4 << 20
+	const size, part = 8 << 20, 1 << 20
 	tests := map[string]struct {
 		fault  hosts.Fault
 		change bool
@@ -31,7 +32,7 @@ func TestBrokenStreams(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			path := addFile(t, sample.Pattern(size))
-			test.fault.User, test.fault.Path, test.fault.After = "alice", path, half
+			test.fault.User, test.fault.Path, test.fault.After = "alice", path, part
 			if test.change {
 				test.fault.Then = func() { replace(t, path) }
 			}
@@ -41,6 +42,28 @@ func TestBrokenStreams(t *testing.T) {
 			wantProblem(t, err, test.code, test.status)
 			if after := posted(t, site.ChannelID); after != before {
 				t.Error("something was posted")
+			}
+		})
+	}
+}
+
+// TestACopyOutlivesABrokenStream breaks the source off once: the copy goes on where it was, and has
+// every byte.
+func TestACopyOutlivesABrokenStream(t *testing.T) {
+	const size = 8 << 20
+	for name, end := range map[string]hosts.End{"its connection is closed": hosts.Cut, "its connection is reset": hosts.Reset} {
+		t.Run(name, func(t *testing.T) {
+			path := addFile(t, sample.Pattern(size))
+			var lift func()
+			lift = site.Host.Fault(hosts.Fault{User: "alice", Path: path, After: size / 2, End: end, Then: func() { lift() }})
+			defer lift()
+			before := site.Host.Counts().Gets
+			attached := attach(t, copies(path))
+			if got := download(t, attached.Items[0].FileID); !bytes.Equal(got, sample.Pattern(size)) {
+				t.Error("the copy is another file")
+			}
+			if read := site.Host.Counts().Gets - before; read != 2 {
+				t.Errorf("the file was opened %d times", read)
 			}
 		})
 	}

@@ -48,6 +48,17 @@ func (e echoing) Open(_ context.Context, _ filehost.Credential, entry filehost.E
 	return filehost.Content{ReadCloser: io.NopCloser(io.MultiReader(strings.NewReader("some"), failing{e.err}))}, nil
 }
 
+func (e echoing) OpenFrom(ctx context.Context, credential filehost.Credential, entry filehost.Entry, _ int64) (filehost.Content, error) {
+	return e.Open(ctx, credential, entry)
+}
+
+func (e echoing) Thumbnail(_ context.Context, _ filehost.Credential, _ filehost.Ref, pixels int) (filehost.Thumbnail, error) {
+	if pixels == 0 {
+		return filehost.Thumbnail{}, e.err
+	}
+	return filehost.Thumbnail{ReadCloser: io.NopCloser(failing{e.err})}, nil
+}
+
 type failing struct{ error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.error }
@@ -66,9 +77,17 @@ func TestAnErrorOfTheHostNeverRepeatsTheCredential(t *testing.T) {
 			collect(host.ListPart(t.Context(), credential, filehost.Root, filehost.Part{}, nil))
 			collect(host.Account(t.Context(), credential))
 			collect(host.Open(t.Context(), credential, filehost.Entry{}))
+			collect(host.OpenFrom(t.Context(), credential, filehost.Entry{}, 1))
+			collect(host.Thumbnail(t.Context(), credential, filehost.Ref{}, 0))
 			content, err := host.Open(t.Context(), credential, filehost.Entry{Size: 4})
 			require.NoError(t, err)
 			collect(io.ReadAll(content))
+			rest, err := host.OpenFrom(t.Context(), credential, filehost.Entry{Size: 4}, 1)
+			require.NoError(t, err)
+			collect(io.ReadAll(rest))
+			thumbnail, err := host.Thumbnail(t.Context(), credential, filehost.Ref{}, 64)
+			require.NoError(t, err)
+			collect(io.ReadAll(thumbnail))
 			for _, err := range errs {
 				require.Error(t, err)
 				assert.NotContains(t, err.Error(), "canary")

@@ -10,7 +10,7 @@ import (
 
 // resumeWaits are how long a copy waits before it asks the host for the rest of a file whose stream has broken off, for
 // each time that it does.
-var resumeWaits = []time.Duration{0, time.Second, 4 * time.Second}
+var resumeWaits = []time.Duration{0, time.Second, 3 * time.Second}
 
 // unbroken is the content of a file that goes on when the host's stream breaks off: from the byte after the last that was
 // read, of the same strong ETag, or not at all.
@@ -86,11 +86,15 @@ func (u *unbroken) stream() io.Reader {
 	return u.content
 }
 
-// resumable tells whether more of the file may be had after an error.
+// resumable tells whether more of the file may be had after an error. A host that sends nothing any more is asked once again:
+// each time takes as long as it may be silent.
 func (u *unbroken) resumable(err error) bool {
-	kind := KindOf(err)
-	return (kind == HostUnavailable || kind == Timeout) && u.ctx.Err() == nil && !u.isClosed() &&
-		u.read > 0 && u.read < u.entry.Size && u.resumed < len(resumeWaits)
+	kind, most := KindOf(err), len(resumeWaits)
+	if kind == Timeout {
+		most = 1
+	}
+	return (kind == HostUnavailable || kind == Timeout) && u.resumed < most &&
+		u.read > 0 && u.read < u.entry.Size && u.ctx.Err() == nil && !u.isClosed()
 }
 
 // resume goes on with another stream, or fails.
