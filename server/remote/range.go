@@ -20,7 +20,7 @@ func (c *Client) OpenFrom(ctx context.Context, credential filehost.Credential, e
 		return filehost.Content{}, filehost.E(filehost.Internal, "This part of the file can't be asked for.",
 			fmt.Errorf("from byte %d of %d", offset, entry.Size))
 	}
-	tree, err := c.tree(credential)
+	tree, err := c.tree(ctx, credential, entry.Path)
 	if err != nil {
 		return filehost.Content{}, err
 	}
