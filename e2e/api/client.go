@@ -183,6 +183,37 @@ func (c Client) AttachOnce(ctx context.Context, key string, attachment Attachmen
 	return attached, json.NewDecoder(response.Body).Decode(&attached)
 }
 
+// Refreshed is the answer of POST /refresh.
+type Refreshed struct {
+	PostID  string          `json:"post_id"`
+	ReplyID string          `json:"reply_id"`
+	Items   []RefreshedItem `json:"items"`
+}
+
+// RefreshedItem says what has become of one item of a post.
+type RefreshedItem struct {
+	Name   string   `json:"name"`
+	State  string   `json:"state"`
+	Before Version  `json:"before"`
+	After  *Version `json:"after"`
+	FileID string   `json:"file_id"`
+	Error  *Problem `json:"error"`
+}
+
+// Version is how an entry was at one time.
+type Version struct {
+	Name string `json:"name"`
+	Path string `json:"path"`
+	Size int64  `json:"size"`
+}
+
+// Refresh asks what has become of the files of a post, and for newer versions unless it is a dry run.
+func (c Client) Refresh(ctx context.Context, postID string, dryRun bool) (Refreshed, error) {
+	var refreshed Refreshed
+	body := map[string]any{"post_id": postID, "dry_run": dryRun}
+	return refreshed, AsProblem(c.Post(ctx, "/refresh", body, &refreshed))
+}
+
 // Connection tells how the caller is connected.
 func (c Client) Connection(ctx context.Context) (Connection, error) {
 	var connection Connection

@@ -81,6 +81,7 @@ func within(limit time.Duration) func(*filehost.Service) time.Duration {
 var routes = []route{
 	{method: http.MethodGet, path: "/api/files", limit: within(listing), use: (*Handler).files},
 	{method: http.MethodPost, path: "/api/attach", limit: transferLimit, use: (*Handler).attach},
+	{method: http.MethodPost, path: "/api/refresh", limit: transferLimit, use: (*Handler).refresh},
 	{method: http.MethodGet, path: "/api/health", public: true, limit: within(quick), use: (*Handler).health},
 	{method: http.MethodGet, path: "/api/openapi.yaml", public: true, limit: within(quick), use: (*Handler).openAPI},
 	{method: http.MethodGet, path: "/api/jwks.json", public: true, limit: within(quick), use: (*Handler).jwks},

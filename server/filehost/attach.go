@@ -189,33 +189,37 @@ func (s *Service) check(attachment Attachment, limits Limits) error {
 // checks each. A credential that the host rejects is so sent once, not once for each item.
 func (s *Service) lookUp(ctx context.Context, userID string, attachment Attachment, items []AttachedItem, limits Limits) []Entry {
 	entries := make([]Entry, len(items))
+	var pending []int
+	for i := range items {
+		if items[i].pending() {
+			pending = append(pending, i)
+		}
+	}
+	lookUpEach(pending, func(i int) {
+		items[i].Err = Recovered(func() (err error) {
+			if entries[i], err = s.stat(ctx, userID, Ref{items[i].Path, items[i].HostID}); err != nil {
+				return inTime(ctx, limits, err)
+			}
+			items[i].name(entries[i].Path)
+			items[i].Size = entries[i].Size
+			return s.checkEntry(entries[i], fmt.Sprintf("items[%d]", i), attachment.Items[i].ETag, limits)
+		})
+	})
+	return entries
+}
+
+// lookUpEach calls look for the first alone, and then for the others, a few at a time.
+func lookUpEach(at []int, look func(i int)) {
 	var group errgroup.Group
 	group.SetLimit(statsAtOnce)
-	first := true
-	for i := range items {
-		if !items[i].pending() {
+	for n, i := range at {
+		if n == 0 {
+			look(i)
 			continue
 		}
-		look := func() error {
-			items[i].Err = Recovered(func() (err error) {
-				if entries[i], err = s.stat(ctx, userID, Ref{items[i].Path, items[i].HostID}); err != nil {
-					return inTime(ctx, limits, err)
-				}
-				items[i].name(entries[i].Path)
-				items[i].Size = entries[i].Size
-				return s.checkEntry(entries[i], fmt.Sprintf("items[%d]", i), attachment.Items[i].ETag, limits)
-			})
-			return nil // each item has its own error
-		}
-		if first {
-			first = false
-			_ = look()
-			continue
-		}
-		group.Go(look)
+		group.Go(func() error { look(i); return nil })
 	}
 	_ = group.Wait() // no member fails
-	return entries
 }
 
 func (s *Service) stat(ctx context.Context, userID string, ref Ref) (entry Entry, err error) {

@@ -9,6 +9,7 @@ type AuditAction string
 const (
 	AuditList        AuditAction = "list_files"
 	AuditAttach      AuditAction = "attach_files"
+	AuditRefresh     AuditAction = "refresh_files"
 	AuditConnect     AuditAction = "connect"               // a user, by an act of his own
 	AuditAutoConnect AuditAction = "connect_automatically" // a user, by none
 	AuditDisconnect  AuditAction = "disconnect"            // by the user himself

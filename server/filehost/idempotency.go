@@ -202,10 +202,12 @@ func (s *Service) reuse(ctx context.Context, userID string, attachment Attachmen
 	return nil
 }
 
+// underWay is what the caller is told meanwhile.
+const underWay = "A request with this Idempotency-Key is under way; send it again shortly for its answer."
+
 // inUse is the answer while another call holds the key.
 func inUse(wait time.Duration, cause error) *Error {
-	return &Error{Kind: Conflict, RetryAfter: wait, Err: cause,
-		Message: "A request with this Idempotency-Key is under way; send it again shortly for its answer."}
+	return &Error{Kind: Conflict, RetryAfter: wait, Err: cause, Message: underWay}
 }
 
 func storeFailed(cause error) error {

@@ -95,6 +95,7 @@ type claim struct {
 	associated string
 	request    []byte
 	draft      bool
+	ours       bool // the key is of the plugin's own making: who asks again asks for another try
 
 	mu     sync.Mutex
 	record record
@@ -115,7 +116,7 @@ func (s *Service) newClaim(userID string, attachment Attachment) (*claim, error)
 	}
 	scope := sha256.Sum256([]byte(strings.Join([]string{userID, attachRoute, attachment.IdempotencyKey}, "\x00")))
 	key := base64.RawURLEncoding.EncodeToString(scope[:])
-	return &claim{Service: s, owner: s.Claims.begin(), userID: userID, request: request, draft: attachment.Draft, raws: [][]byte{nil},
+	return &claim{Service: s, owner: s.Claims.begin(), userID: userID, request: request, draft: attachment.Draft, ours: attachment.newerOf != "", raws: [][]byte{nil},
 		key: "idem_" + key, associated: strings.Join([]string{"idempotency", userID, attachRoute, key}, "\x00")}, nil
 }
 
@@ -310,7 +311,7 @@ func (c *claim) conclude(ctx context.Context, attached Attached, err error) erro
 	case err == nil:
 		return c.change(ctx, func(next *record) { next.Stage, next.Items = done, keepItems(attached.Items, c.draft) })
 	case c.mayBePosted(err):
-	case finalKinds[KindOf(err)]:
+	case finalKinds[KindOf(err)] && !c.ours:
 		_ = c.change(ctx, func(next *record) { next.Stage, next.Items, next.Attempt, next.Error = done, nil, nil, keepError(err) })
 	default:
 		c.free(ctx)
