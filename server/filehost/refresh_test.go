@@ -2,6 +2,7 @@ package filehost_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"sync"
 	"testing"
@@ -193,8 +194,10 @@ func TestARecordOfAnotherUsersPostIsOfNoUse(t *testing.T) {
 	raw, err := w.kv.Get(t.Context(), "post_post0")
 	require.NoError(t, err)
 	w.kv.Put("post_"+mine, raw)
-	_, err = w.Refresh(t.Context(), bob, mine, true)
-	assert.Equal(t, filehost.Forbidden, filehost.KindOf(err))
+	for _, user := range []string{alice, bob} {
+		_, err = w.Refresh(t.Context(), user, mine, true)
+		assert.Equal(t, filehost.Forbidden, filehost.KindOf(err), user)
+	}
 }
 
 func TestADraftOfAnotherUsersIsOfNoUse(t *testing.T) {
@@ -277,15 +280,93 @@ func TestARefreshIsCheckedLikeAnAttachment(t *testing.T) {
 	_, err = w.Refresh(t.Context(), alice, postID, false)
 	assert.Equal(t, filehost.TooLarge, filehost.KindOf(err))
 	w.Settings.MaxCopyBytes = limit
+	_, err = w.Refresh(t.Context(), alice, postID, false)
+	require.NoError(t, err, "not the refusal of before")
+	w.remote.AddFile("/a", []byte("the third"), noon)
 	w.remote.AddFile("/b", make([]byte, limit+1), noon)
 	refreshed, err := w.Refresh(t.Context(), alice, postID, false)
-	require.NoError(t, err, "not the refusal of before")
+	require.NoError(t, err)
 	assert.NotEmpty(t, refreshed.ReplyID)
 	assert.Equal(t, filehost.TooLarge, filehost.KindOf(refreshed.Items[1].Err))
 	assert.Empty(t, refreshed.Items[1].FileID)
 	refreshed, err = w.Refresh(t.Context(), alice, postID, true)
 	require.NoError(t, err)
 	assert.Equal(t, []filehost.Freshness{filehost.Unchanged, filehost.Newer}, statesOf(refreshed), "what was not brought in is still newer")
+}
+
+// TestWhoIsLateForgetsNothing has another refresh, to a third version, come in between the answer and its record.
+func TestWhoIsLateForgetsNothing(t *testing.T) {
+	w, postID := postedWorld(t, "/a")
+	w.remote.AddFile("/a", []byte("second"), noon)
+	var once sync.Once
+	w.kv.Fail(func(op filehosttest.Op, key string) error {
+		if op == filehosttest.CompareAndSet && key == "post_"+postID {
+			once.Do(func() {
+				w.kv.Fail(nil)
+				w.remote.AddFile("/a", []byte("the third"), noon)
+				_, err := w.Refresh(t.Context(), alice, postID, false)
+				assert.NoError(t, err)
+			})
+		}
+		return nil
+	})
+	_, err := w.Refresh(t.Context(), alice, postID, false)
+	require.NoError(t, err)
+	refreshed, err := w.Refresh(t.Context(), alice, postID, true)
+	require.NoError(t, err)
+	assert.Equal(t, []filehost.Freshness{filehost.Unchanged}, statesOf(refreshed))
+}
+
+// changing is a host whose file /a becomes another one after it was looked at.
+type changing struct{ *filehosttest.Remote }
+
+func (c changing) Stat(ctx context.Context, credential filehost.Credential, path filehost.Path) (filehost.Entry, error) {
+	entry, err := c.Remote.Stat(ctx, credential, path)
+	c.AddFile("/a", []byte("the third"), noon)
+	return entry, err
+}
+
+func TestWhatIsBroughtIsWhatWasTold(t *testing.T) {
+	w, postID := postedWorld(t, "/a")
+	w.remote.AddFile("/a", []byte("second"), noon)
+	w.Remote = changing{w.remote}
+	_, err := w.Refresh(t.Context(), alice, postID, false)
+	assert.Equal(t, filehost.Changed, filehost.KindOf(err))
+	assert.Len(t, w.mattermost.Posts(), 1)
+}
+
+func TestALinkIsNotCopied(t *testing.T) {
+	w, postID := postedWorld(t, "/a")
+	var posted filehost.Posted
+	w.known(t, "post_"+postID, &posted)
+	posted.Items[0].Link, posted.Items[0].FileID = &filehost.Linked{URL: "https://cloud.example.com/f/7"}, ""
+	raw, err := json.Marshal(posted)
+	require.NoError(t, err)
+	w.kv.Put("post_"+postID, raw)
+	w.remote.AddFile("/a", []byte("second"), noon)
+	for _, want := range []filehost.Freshness{filehost.Newer, filehost.Unchanged} {
+		refreshed, err := w.Refresh(t.Context(), alice, postID, false)
+		require.NoError(t, err)
+		assert.Equal(t, []filehost.Freshness{want}, statesOf(refreshed))
+		assert.Empty(t, refreshed.ReplyID)
+	}
+	w.known(t, "post_"+postID, &posted)
+	assert.NotNil(t, posted.Items[0].Link)
+	assert.Len(t, w.mattermost.Posts(), 1)
+}
+
+func TestADraftOfAnotherHostIsOfNoUse(t *testing.T) {
+	w := newWorld()
+	w.remote.AddFile("/a", []byte("first"), noon)
+	ask := attachment("/a")
+	ask.Draft, ask.Message = true, ""
+	draft, err := w.Attach(t.Context(), alice, ask)
+	require.NoError(t, err)
+	postID, err := w.mattermost.Post(t.Context(), filehost.Post{UserID: alice, ChannelID: "channel", FileIDs: []string{draft.Items[0].FileID}})
+	require.NoError(t, err)
+	w.Host.ID = "another"
+	_, err = w.Refresh(t.Context(), alice, postID, true)
+	assert.Equal(t, filehost.NotFound, filehost.KindOf(err))
 }
 
 func TestWhenTheHostCannotBeAsked(t *testing.T) {

@@ -215,3 +215,31 @@ func TestTheTimeOfARequestNamesItsSetting(t *testing.T) {
 		assert.Equal(t, 200*time.Second, limits.RequestTimeout)
 	}
 }
+
+func TestAPostIsReadUnlessItIsDeleted(t *testing.T) {
+	const id = "postaaaaaaaaaaaaaaaaaaaaaa"
+	whole := &model.Post{Id: id, UserId: user, ChannelId: channel, RootId: root, FileIds: []string{"a"}}
+	for name, test := range map[string]struct {
+		id     string
+		post   *model.Post
+		appErr *model.AppError
+		want   filehost.Kind
+	}{
+		"a post":                     {id, whole, nil, ok},
+		"deleted":                    {id, &model.Post{Id: id, DeleteAt: 1}, nil, filehost.NotFound},
+		"unknown":                    {id, nil, notFound(), filehost.NotFound},
+		"the database fails":         {id, nil, refusal(http.StatusInternalServerError), filehost.Internal},
+		"the way to the server ends": {id, nil, nil, filehost.Internal},
+		"no id":                      {"../" + id, whole, nil, filehost.InvalidRequest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := &plugintest.API{}
+			api.On("GetPost", id).Return(test.post, test.appErr).Maybe()
+			post, err := New(Config{API: api}).ReadPost(t.Context(), test.id)
+			assert.Equal(t, test.want, kindOf(err))
+			if err == nil {
+				assert.Equal(t, filehost.SeenPost{ID: id, UserID: user, ChannelID: channel, RootID: root, FileIDs: []string{"a"}}, post)
+			}
+		})
+	}
+}
