@@ -12,6 +12,8 @@ import (
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/remote/remotetest"
 )
 
+var allLinks = filehost.Links{Internal: true, Public: true, Password: true, Expiry: true, Permissions: true}
+
 var (
 	attempted   = []filehost.Permission{filehost.Read, filehost.Write, filehost.Delete, filehost.Rename, filehost.Create}
 	ownedFile   = []filehost.Permission{filehost.Read, filehost.Write, filehost.Delete, filehost.Rename, filehost.Share}
@@ -31,7 +33,7 @@ var kinds = map[string]kind{
 		limits: remotetest.Limits{
 			RefusedNames: []string{`back\slash`, "two\nlines", "tab\tbed", "\x01control", remotetest.Longest, remotetest.LongestUmlauts},
 			Composed:     true, Pages: true, File: ownedFile, Folder: ownedFolder, Foreign: filehost.Forbidden,
-			Capabilities: filehost.Capabilities{Search: true, Recent: true, Favorites: true, StableIDs: true, ChangeDetection: true},
+			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, Recent: true, Favorites: true, StableIDs: true, ChangeDetection: true},
 		},
 	},
 	"owncloud": {
@@ -42,8 +44,8 @@ var kinds = map[string]kind{
 		},
 		limits: remotetest.Limits{
 			RefusedNames: []string{`back\slash`, "two\nlines", "tab\tbed", "\x01control"},
-			Composed:     true, File: ownedFile, Folder: ownedFolder,
-			Capabilities: filehost.Capabilities{Search: true, Favorites: true, StableIDs: true, ChangeDetection: true},
+			Composed:     true, File: ownedFile, Folder: ownedFolder, NoFileEdits: true,
+			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, Favorites: true, StableIDs: true, ChangeDetection: true},
 		},
 	},
 	"opencloud": {
@@ -51,8 +53,8 @@ var kinds = map[string]kind{
 		start: func(t *testing.T) remotetest.Host { return double(t, starter(doubles.StartOpenCloud), onDisk) },
 		limits: remotetest.Limits{
 			RefusedNames: []string{`back\slash`, "two\nlines", "latin \xe9"}, Unreadable: []string{"\x01control"},
-			File: ownedFile, Folder: ownedFolder, Foreign: filehost.NotFound,
-			Capabilities: filehost.Capabilities{Search: true, StableIDs: true, ChangeDetection: true},
+			File: ownedFile, Folder: ownedFolder, Foreign: filehost.NotFound, LinkPassword: true,
+			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, StableIDs: true, ChangeDetection: true},
 		},
 	},
 	"apache": {

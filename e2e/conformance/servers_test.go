@@ -142,6 +142,7 @@ func given(t *testing.T) remotetest.Host {
 	}
 	host := s.host(t, way, s.overDAV(t))
 	host.Many, host.Big, host.Stranger = many, 24<<20, os.Getenv("HOST_STRANGER")
+	host.Guest = host.Stranger
 	host.Limits.Composed = s.kind == "nextcloud" || s.kind == "owncloud"
 	return host
 }
@@ -173,7 +174,7 @@ func double(t *testing.T, start func(*testing.T, hosts.Config) hosts.Host, folde
 	s := here(running.Traits().Kind, running.URL())
 	way := s.wayOut(t)
 	host := s.host(t, way, folders(s.overDAV(t), disk{dir: running.Dir(user), takes: running.Takes}))
-	host.Stranger = "bob"
+	host.Stranger, host.Guest = "bob", "bob"
 	return host
 }
 

@@ -168,6 +168,9 @@ func (n *Nextcloud) routes() http.Handler {
 	} {
 		mux.HandleFunc(path, n.whenOpen(serve))
 	}
+	for _, path := range []string{ocsSharesPath, ocsSharesPath + "/"} {
+		mux.HandleFunc(path, n.whenOpen(n.ocsShares))
+	}
 	for _, front := range []string{"", "/index.php"} {
 		mux.HandleFunc(front+"/apps/oauth2/authorize", n.whenOpen(n.authorize))
 		mux.HandleFunc(front+"/login/flow", n.whenOpen(n.loginFlow))

@@ -92,7 +92,13 @@ var nextcloudCapabilities []byte
 
 func (n *Nextcloud) ocsCapabilities(w http.ResponseWriter, r *http.Request) {
 	if _, ok := n.ocs(w, r, http.MethodGet); ok {
-		writeRecorded(w, nextcloudCapabilities)
+		n.capabilities(w, nextcloudCapabilities)
+	}
+}
+
+func (n *Nextcloud) ocsShares(w http.ResponseWriter, r *http.Request) {
+	if user, ok := n.ocs(w, r, r.Method); ok {
+		ocsShares{n.server, true}.serve(w, r, user)
 	}
 }
 

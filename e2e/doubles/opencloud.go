@@ -49,6 +49,7 @@ func StartOpenCloud(ctx context.Context, cfg hosts.Config) (*OpenCloud, error) {
 		"/remote.php/dav/meta/":             o.dav,
 		"/dav/spaces/":                      o.dav,
 		"/ocs/v2.php/cloud/user":            o.ocsUser,
+		"/ocs/v2.php/cloud/capabilities":    o.ocsCapabilities,
 		"/auth-app/tokens":                  o.authApp,
 		"/graph/v1.0/me/drives":             o.drives,
 		"/graph/v1.0/users/{user}":          o.graphUser,
@@ -61,6 +62,8 @@ func StartOpenCloud(ctx context.Context, cfg hosts.Config) (*OpenCloud, error) {
 	} {
 		mux.HandleFunc(path, serve)
 	}
+	o.graphShareRoutes(mux)
+	base.SetLinkRules(LinkRules{Password: true})
 	o.serve(hardened(literal(mux)))
 	return o, nil
 }

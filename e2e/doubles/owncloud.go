@@ -2,6 +2,7 @@ package doubles
 
 import (
 	"context"
+	_ "embed"
 	"encoding/xml"
 	"maps"
 	"net/http"
@@ -56,6 +57,10 @@ func StartOwnCloud(ctx context.Context, cfg hosts.Config) (*OwnCloud, error) {
 	mux.HandleFunc("/remote.php/dav/files/", o.dav)
 	mux.HandleFunc("/remote.php/dav/meta/", o.dav)
 	mux.HandleFunc("/ocs/v2.php/cloud/user", o.ocsUser)
+	mux.HandleFunc("/ocs/v2.php/cloud/capabilities", o.ocsCapabilities)
+	for _, path := range []string{ocsSharesPath, ocsSharesPath + "/"} {
+		mux.HandleFunc(path, o.ocsShares)
+	}
 	for _, front := range []string{"", "/index.php"} {
 		mux.HandleFunc(front+"/apps/oauth2/authorize", o.authorize)
 		mux.HandleFunc(front+"/apps/oauth2/api/v1/token", o.token)
@@ -98,14 +103,36 @@ func (o *OwnCloud) dav(w http.ResponseWriter, r *http.Request) {
 	o.fail(w, http.StatusUnauthorized, "NotAuthenticated", "Cannot authenticate over ajax calls")
 }
 
-func (o *OwnCloud) ocsUser(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet || !asksJSON(r) {
+// ocs answers a call of the OCS API to who signs in.
+func (o *OwnCloud) ocs(w http.ResponseWriter, r *http.Request, method string) (user string, ok bool) {
+	if r.Method != method || !asksJSON(r) {
 		o.unknown(w, r)
-		return
+		return "", false
 	}
-	user, ok := o.caller(r)
-	if !ok {
+	if user, ok = o.caller(r); !ok {
 		writeOCS(w, http.StatusUnauthorized, 997, "Unauthorised", []any{})
+	}
+	return user, ok
+}
+
+//go:embed testdata/owncloud-capabilities.json
+var ownCloudCapabilities []byte
+
+func (o *OwnCloud) ocsCapabilities(w http.ResponseWriter, r *http.Request) {
+	if _, ok := o.ocs(w, r, http.MethodGet); ok {
+		o.capabilities(w, ownCloudCapabilities)
+	}
+}
+
+func (o *OwnCloud) ocsShares(w http.ResponseWriter, r *http.Request) {
+	if user, ok := o.ocs(w, r, r.Method); ok {
+		ocsShares{o.server, false}.serve(w, r, user)
+	}
+}
+
+func (o *OwnCloud) ocsUser(w http.ResponseWriter, r *http.Request) {
+	user, ok := o.ocs(w, r, http.MethodGet)
+	if !ok {
 		return
 	}
 	writeOCS(w, http.StatusOK, 200, "OK", map[string]any{"id": user, "display-name": user, "email": nil, "language": "en"})

@@ -31,6 +31,7 @@ type server struct {
 	users    map[string]hosts.User
 	disk     disk
 	grants   *grants
+	shares   *shares
 	faults   hosts.Faults
 	counters hosts.Counters
 	listener net.Listener
@@ -60,6 +61,7 @@ func newServer(ctx context.Context, cfg hosts.Config, takes func(name string) bo
 		config: cfg, clock: clock, listener: listener, users: map[string]hosts.User{},
 		disk:    disk{root: cfg.Root, takes: takes},
 		grants:  newGrants(clock, cfg.TokenLife),
+		shares:  newShares(clock),
 		uploads: map[uint64]string{}, disabled: map[string]bool{}, emails: map[string]string{},
 	}
 	for _, user := range cfg.Users {

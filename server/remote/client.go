@@ -43,6 +43,8 @@ type Client struct {
 	keeping    keeping
 	traffic    *traffic
 	hashing    hashing
+	offering   *recent[person, offered]
+	names      *recent[nameOf, string]
 	witness    func(*http.Response) // of a check: sees each answer; nil otherwise
 }
 
@@ -78,12 +80,9 @@ func New(config Config) (*Client, error) {
 		clock:      clock,
 		traffic:    newTraffic(clock, config.Troubled),
 		hashing:    newHashing(),
+		offering:   newRecent[person, offered](clock, mostRemembered),
+		names:      newRecent[nameOf, string](clock, mostRemembered),
 	}, nil
-}
-
-// Capabilities implements filehost.Remote.
-func (c *Client) Capabilities(context.Context, filehost.Credential) filehost.Capabilities {
-	return c.profile.capabilities
 }
 
 // readMethods change nothing at the host (RFC 9110 9.2.1; RFC 4918 9.1, RFC 3253 3.6, RFC 5323 2).

@@ -29,7 +29,10 @@ type profile struct {
 	ids           idLookup // how an entry is found by its oc:fileid; zero = it isn't
 	search        dialect  // how names are searched for; zero = they can't be
 	paging        paging   // how the host gives a listing in parts; zero = it doesn't
-	capabilities  filehost.Capabilities
+	sharing       sharing  // how shares are made; zero = they can't be
+	// inheritedShares = OCS tells the shares of all folders above an entry at once.
+	inheritedShares bool
+	capabilities    filehost.Capabilities
 }
 
 // permission is granted by a letter or, inverted, by its absence.
@@ -60,9 +63,10 @@ var profiles = map[string]profile{
 			feature: "nc-paginate", begin: "X-NC-Paginate", rows: "X-NC-Paginate-Count", offset: "X-NC-Paginate-Offset",
 			listing: "X-NC-Paginate-Token", total: "X-NC-Paginate-Total",
 		},
-		ids:          idsBySearch,
-		search:       basicSearches,
-		capabilities: filehost.Capabilities{Search: true, Recent: true, Favorites: true, StableIDs: true, ChangeDetection: true},
+		ids:     idsBySearch,
+		search:  basicSearches,
+		sharing: ocsSharing, inheritedShares: true,
+		capabilities: filehost.Capabilities{Links: allLinks, Search: true, Recent: true, Favorites: true, StableIDs: true, ChangeDetection: true},
 	},
 	"owncloud": {
 		davRoot: []string{"remote.php", "dav", "files", userSegment},
@@ -79,7 +83,8 @@ var profiles = map[string]profile{
 		otherProducts: []string{"Nextcloud", "Infinite Scale", "OpenCloud"},
 		ids:           idsByMetaPath,
 		search:        wordReports,
-		capabilities:  filehost.Capabilities{Search: true, Favorites: true, StableIDs: true, ChangeDetection: true},
+		sharing:       ocsSharing,
+		capabilities:  filehost.Capabilities{Links: allLinks, Search: true, Favorites: true, StableIDs: true, ChangeDetection: true},
 	},
 	// OpenCloud, and ownCloud Infinite Scale that it comes from. They heed neither If-Match nor If-None-Match.
 	"opencloud": {
@@ -96,7 +101,8 @@ var profiles = map[string]profile{
 		otherProducts: []string{"Nextcloud", "ownCloud"},
 		ids:           idsByMetaPath,
 		search:        keywordReports,
-		capabilities:  filehost.Capabilities{Search: true, StableIDs: true, ChangeDetection: true},
+		sharing:       graphSharing,
+		capabilities:  filehost.Capabilities{Links: allLinks, Search: true, StableIDs: true, ChangeDetection: true},
 	},
 	"webdav": {
 		properties:   []property{resourceType, contentLength, contentType, lastModified, etag},
@@ -105,6 +111,9 @@ var profiles = map[string]profile{
 		capabilities: filehost.Capabilities{ChangeDetection: true},
 	},
 }
+
+// allLinks are the links of a host that has them all. Capabilities takes away what it doesn't let a user make.
+var allLinks = filehost.Links{Internal: true, Public: true, Password: true, Expiry: true, Permissions: true}
 
 var ocLetters = []permission{
 	{letter: "W", grants: filehost.Write},

@@ -29,6 +29,8 @@ const (
 	ocPrivateLink
 	ncShareAttributes
 	ocMetaPath
+	ocOwnerID
+	ncMountType
 	propertyCount
 )
 
@@ -47,6 +49,8 @@ var propertyNames = [propertyCount]xml.Name{
 	ocPrivateLink:     {Space: nsOC, Local: "privatelink"},
 	ncShareAttributes: {Space: nsNC, Local: "share-attributes"},
 	ocMetaPath:        {Space: nsOC, Local: "meta-path-for-user"},
+	ocOwnerID:         {Space: nsOC, Local: "owner-id"},
+	ncMountType:       {Space: nsNC, Local: "mount-type"},
 }
 
 // properties are those that an entry has. They are of one entry only until the next one is read.

@@ -32,6 +32,7 @@ type Host struct {
 	Client     func(through Transport) filehost.Remote
 	Credential filehost.Credential // of the user whose files these are; scheme Basic
 	Stranger   string              // another user's account; "" = no path names a user
+	Guest      string              // an account that shares can be made with; "" = none
 	Files      Files
 	Folder     filehost.Path // is there, empty, and the suite's own
 	Many       int           // entries of the largest folder, at least 10
@@ -55,5 +56,7 @@ type Limits struct {
 	File, Folder []filehost.Permission // what a user may do with his own
 	Foreign      filehost.Kind         // what a stranger's files answer
 	Forbidden    filehost.Kind         // what a folder answers that the server itself may not read
+	LinkPassword bool                  // a public link needs one
+	NoFileEdits  bool                  // no public link lets people edit a file
 	Capabilities filehost.Capabilities
 }

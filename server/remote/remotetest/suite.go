@@ -42,6 +42,10 @@ var Cases = []Case{
 	{"search", (*suite).search},
 	{"views", (*suite).views},
 	{"capabilities", (*suite).capabilities},
+	{"links", (*suite).links},
+	{"link-limits", (*suite).linkLimits},
+	{"invitations", (*suite).invitations},
+	{"access", (*suite).access},
 }
 
 // Run holds a host to all Cases, each as a subtest in a folder of its own.
