@@ -62,12 +62,16 @@ func (s *Service) Browse(ctx context.Context, userID string, listing Listing) (P
 	event.name(Ref{listing.Folder, listing.FolderID})
 	err = s.using(ctx, event, func(ctx context.Context) error {
 		return s.asUser(ctx, userID, func(credential Credential) (err error) {
-			offered := s.Remote.Capabilities(ctx, credential)
-			if err = s.checkOffered(listing, offered); err != nil {
-				return err
+			if listing.found() {
+				err = s.checkOffered(listing, s.Remote.Capabilities(ctx, credential))
 			}
-			page, err = s.list(ctx, userID, credential, listing)
-			page.offer(offered)
+			if err == nil {
+				page, err = s.list(ctx, userID, credential, listing)
+			}
+			if err == nil {
+				// The host has taken the credential by now: one that it refuses is not to be refused twice.
+				page.offer(s.Remote.Capabilities(ctx, credential))
+			}
 			return err
 		})
 	}, nil)

@@ -292,12 +292,12 @@ func TestASearchBelowWhatIsNoFolder(t *testing.T) {
 
 func TestEachHostOffersWhatItCan(t *testing.T) {
 	for kind, want := range map[string]filehost.Capabilities{
-		"nextcloud": {Search: true, Recent: true, Favorites: true, StableIDs: true, ChangeDetection: true},
-		"owncloud":  {Search: true, Favorites: true, StableIDs: true, ChangeDetection: true},
-		"opencloud": {Search: true, StableIDs: true, ChangeDetection: true},
+		"nextcloud": {Links: allLinks, Search: true, Recent: true, Favorites: true, StableIDs: true, ChangeDetection: true},
+		"owncloud":  {Links: allLinks, Search: true, Favorites: true, StableIDs: true, ChangeDetection: true},
+		"opencloud": {Links: allLinks, Search: true, StableIDs: true, ChangeDetection: true},
 		"webdav":    {ChangeDetection: true},
 	} {
-		_, client := scripted(t, kind, nil)
+		_, client := scripted(t, kind, map[string]http.HandlerFunc{"GET /ocs/v2.php/cloud/capabilities": status(http.StatusNotFound)})
 		assert.Equal(t, want, client.Capabilities(t.Context(), filehost.Credential{}), kind)
 		for view, offered := range map[filehost.View]bool{filehost.Recent: want.Recent, filehost.Favorites: want.Favorites, filehost.SharedView: false} {
 			if !offered {

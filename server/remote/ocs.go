@@ -288,7 +288,7 @@ func (o ocsShares) above(ctx context.Context, credential filehost.Credential, en
 // ownerOf asks whose an entry is. home tells that it is in a user's own files: of what is mounted there, such as a folder of a
 // team, Nextcloud calls each who looks the owner.
 func (o ocsShares) ownerOf(ctx context.Context, credential filehost.Credential, path filehost.Path) (owner string, home bool, err error) {
-	tree, err := o.tree(credential)
+	tree, err := o.tree(ctx, credential, path)
 	if err != nil {
 		return "", false, err
 	}
