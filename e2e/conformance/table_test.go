@@ -81,6 +81,10 @@ func limited(name string, limits remotetest.Limits) bool {
 		return !limits.Capabilities.Search
 	case "views":
 		return !limits.Capabilities.Recent || !limits.Capabilities.Favorites
+	case "links", "invitations", "access":
+		return !limits.Capabilities.Links.Public
+	case "link-limits":
+		return !limits.Capabilities.Links.Public || limits.NoFileEdits
 	case "forbidden":
 		return limits.Foreign != filehost.Forbidden && limits.Forbidden != filehost.Forbidden
 	default:
