@@ -89,7 +89,7 @@ func connected(t *testing.T, answer func(http.ResponseWriter)) (*host, *pluginte
 	h.serverConfig(t, config)
 	h.change(t, map[string]any{"hosturl": dav.URL, "hostkind": "webdav", "signin": "password", "allowhttp": true, "allowedaddresses": "127.0.0.1",
 		"encryptionkey": "0123456789abcdef0123456789abcdef"})
-	const waiting = 8 // each of the seven checks has run, and waits for its next turn, and so does the job that encrypts anew
+	const waiting = 9 // each of the seven checks has run, and waits for its next turn, and so do the jobs that encrypt anew and look after links
 	require.NoError(t, h.clock.(*clockwork.FakeClock).BlockUntilContext(t.Context(), waiting))
 	require.Equal(t, http.StatusOK, h.post(t, "/connection", `{"username":"alice","password":"app"}`))
 	return h, api

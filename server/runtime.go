@@ -192,6 +192,7 @@ func (p *Plugin) newRuntime(loaded source) (*runtime, error) {
 	p.inBackground(func() { store.WatchLoginFlows(ctx, service.Connected) })
 	p.inBackground(func() { store.KeepSigningKeys(ctx) })
 	p.inBackground(func() { store.Reencrypt(ctx) })
+	p.inBackground(func() { service.LookAfterLinks(ctx) })
 	return &runtime{Runtime: api.Runtime{Service: service, Monitor: monitor}, source: loaded, keys: inForce, cancel: cancel}, nil
 }
 
@@ -291,6 +292,8 @@ func (w wiring) newService(store *tokens.Store) *filehost.Service {
 		Claims:      w.claims,
 		Copies:      w.copies,
 		Listings:    w.listings,
+		Accounts:    store,
+		Log:         w.log,
 	})
 }
 

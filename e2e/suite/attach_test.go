@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -201,35 +198,6 @@ func TestAttachRefusesBadRequests(t *testing.T) {
 				if problem.Details[name] != want {
 					t.Errorf("details are %v, want %v", problem.Details, test.details)
 				}
-			}
-		})
-	}
-}
-
-// TestAttachRefusesWhatCannotBeYet shows that what the contract has and this version hasn't is
-// refused, never ignored: a caller relies on what he asks for.
-func TestAttachRefusesWhatCannotBeYet(t *testing.T) {
-	tests := map[string]map[string]any{
-		"a link":               {"as": "link"},
-		"a link with its kind": {"as": "link", "link": map[string]any{"audience": "internal"}},
-	}
-	for name, more := range tests {
-		t.Run(name, func(t *testing.T) {
-			body := map[string]any{"channel_id": site.ChannelID, "items": []any{map[string]any{"path": "/Welcome.txt"}}}
-			maps.Copy(body, more)
-			encoded, err := json.Marshal(body)
-			must(t, err)
-			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, site.BaseURL()+"/attach", bytes.NewReader(encoded))
-			must(t, err)
-			request.Header.Set("Content-Type", "application/json")
-			before := posted(t, site.ChannelID)
-			response, err := site.Plugin(site.User).Send(request)
-			if err == nil {
-				must(t, response.Body.Close())
-			}
-			wantProblem(t, api.AsProblem(err), "unsupported", 422)
-			if after := posted(t, site.ChannelID); after != before {
-				t.Error("something was posted")
 			}
 		})
 	}

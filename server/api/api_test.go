@@ -42,6 +42,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 type world struct {
 	*Handler
 	remote     *filehosttest.Remote
+	shares     *filehosttest.Shares
 	tokens     *filehosttest.Tokens
 	mattermost *filehosttest.Mattermost
 	bot        filehosttest.Bot
@@ -53,8 +54,9 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{remote: filehosttest.NewRemote(), tokens: filehosttest.NewTokens(alice, admin), logged: &bytes.Buffer{}, mattermost: filehosttest.NewMattermost(
+	w := &world{remote: filehosttest.NewRemote(), shares: filehosttest.NewShares(), tokens: filehosttest.NewTokens(alice, admin), logged: &bytes.Buffer{}, mattermost: filehosttest.NewMattermost(
 		filehost.User{ID: alice, Username: "alice", Active: true}, filehost.User{ID: bob, Username: "bob", Active: true}, filehost.User{ID: admin, Active: true, Admin: true})}
+	w.remote.Shares = w.shares
 	clock := clockwork.NewFakeClockAt(noon)
 	w.kv = filehosttest.NewKV(clock)
 	host := filehost.Host{ID: filehost.DefaultHostID, Name: "Cloud", Kind: "webdav", BaseURL: &url.URL{Scheme: "https", Host: "cloud.example.com"}}
@@ -64,7 +66,7 @@ func newWorld(t *testing.T) *world {
 			Host:     host,
 			Methods:  []filehost.Method{filehost.MethodOAuth},
 			Settings: filehost.Settings{MaxCopyBytes: 1 << 20, MaxFiles: 10, CopiesPerNode: 2, CopiesPerUser: 1},
-			Tokens:   w.tokens, Connections: w.tokens, Issuer: w.tokens, Remote: w.remote, Mattermost: w.mattermost, Audit: &filehosttest.Audit{}, Sealer: filehosttest.Sealer{},
+			Tokens:   w.tokens, Connections: w.tokens, Issuer: w.tokens, Accounts: w.tokens, Remote: w.remote, Mattermost: w.mattermost, Audit: &filehosttest.Audit{}, Sealer: filehosttest.Sealer{},
 			Reminders: filehost.NewReminders(filehost.RemindersConfig{Host: host, Users: w.mattermost.User, Bot: &w.bot, KV: w.kv, Clock: clock, Log: slog.New(slog.DiscardHandler)}),
 			KV:        w.kv, Clock: clock, Claims: filehost.NewClaims(filehosttest.Process{Name: "run"}),
 			Copies: filehost.NewPlaces("copies"), Listings: filehost.NewPlaces("listings"),
@@ -92,7 +94,7 @@ func (w *world) call(t *testing.T, userID, method, target, body string, header .
 	if userID != "" {
 		r.Header.Set("Mattermost-User-Id", userID)
 	}
-	if method == http.MethodPost {
+	if method == http.MethodPost || method == http.MethodPatch {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	for i := 0; i+1 < len(header); i += 2 {
@@ -185,7 +187,7 @@ func TestEveryRouteIsRefusedWithoutASessionUnlessItIsPublic(t *testing.T) {
 	for _, route := range routes {
 		name := route.method + " " + route.path
 		assert.Equal(t, public[name], route.public, name)
-		target := strings.NewReplacer("/api", "", "{host}", "default", "{handle}", "handle").Replace(route.path)
+		target := strings.NewReplacer("/api", "", "{host}", "default", "{handle}", "handle", "{post_id}", "post0", "{id}", "post0-0").Replace(route.path)
 		for _, caller := range []string{"", "short", "UPPERCASEaaaaaaaaaaaaaaaaa", alice + "a", "../../../aaaaaaaaaaaaaaaaa"} {
 			recorder := w.call(t, caller, route.method, target, "{}")
 			if route.public && caller == "" {
@@ -216,8 +218,7 @@ func TestTheRouteTableAndTheContractNameTheSameRoutes(t *testing.T) {
 // to it.
 func TestEveryObjectOfTheContractIsClosed(t *testing.T) {
 	open := map[string]bool{
-		"FileInfo":        true, // Mattermost's own
-		"Attachment.link": true, // refused whatever it holds
+		"FileInfo": true, // Mattermost's own
 	}
 	var walk func(name string, schema *openapi3.SchemaRef)
 	walk = func(name string, schema *openapi3.SchemaRef) {
@@ -251,7 +252,7 @@ func TestTheContractHasTheManifestsVersion(t *testing.T) {
 func TestOtherPluginsAreRefusedWhoeverTheyClaimToBe(t *testing.T) {
 	w := newWorld(t)
 	for _, route := range routes {
-		target := strings.NewReplacer("/api", "", "{host}", "default", "{handle}", "handle").Replace(route.path)
+		target := strings.NewReplacer("/api", "", "{host}", "default", "{handle}", "handle", "{post_id}", "post0", "{id}", "post0-0").Replace(route.path)
 		recorder := w.call(t, admin, route.method, target, "{}", "Mattermost-Plugin-ID", "evil")
 		assert.Equal(t, "forbidden", failureOf(t, recorder).Code, route.path)
 	}
@@ -263,7 +264,7 @@ func TestWhoMayNotActAsTheUserIsRefusedAndNobodyOnPublicRoutes(t *testing.T) {
 	for kind, want := range map[filehost.Kind]string{filehost.Forbidden: "forbidden", filehost.Internal: "internal"} {
 		w.refused = filehost.E(kind, "No.", nil)
 		for _, route := range routes {
-			target := strings.NewReplacer("/api", "", "{host}", "default", "{handle}", "handle").Replace(route.path)
+			target := strings.NewReplacer("/api", "", "{host}", "default", "{handle}", "handle", "{post_id}", "post0", "{id}", "post0-0").Replace(route.path)
 			recorder := w.call(t, admin, route.method, target, "{}")
 			if !route.public {
 				assert.Equal(t, want, failureOf(t, recorder).Code, route.path)
@@ -305,7 +306,7 @@ func TestGETNeverChangesState(t *testing.T) {
 	before := w.effects(t)
 	bodies := []string{"", `{}`, `{"accept":true}`, `{"confirm":"ABCD-EFGH"}`, `{"channel_id":"` + channel + `","items":[{"path":"/a"}]}`, pressed, `{"submission":{"code":"ABCD-EFGH"}}`}
 	for _, route := range routes {
-		target := strings.NewReplacer("/api", "", "{host}", "default", "{handle}", "handle").Replace(route.path)
+		target := strings.NewReplacer("/api", "", "{host}", "default", "{handle}", "handle", "{post_id}", "post0", "{id}", "post0-0").Replace(route.path)
 		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodOptions} {
 			for _, caller := range []string{alice, bob, ""} {
 				for _, body := range bodies {
@@ -424,7 +425,7 @@ func TestWithoutAConfigurationTheRoutesSaySoAndHealthAnswers(t *testing.T) {
 	w.runtime.Service = nil
 	w.runtime.Monitor.SetFailed("configuration", "HostURL: enter the address.")
 	for _, route := range routes {
-		target := strings.NewReplacer("/api", "", "{host}", "default", "{handle}", "handle").Replace(route.path)
+		target := strings.NewReplacer("/api", "", "{host}", "default", "{handle}", "handle", "{post_id}", "post0", "{id}", "post0-0").Replace(route.path)
 		body := `{}`
 		if target == "/attach" {
 			body = `{"items":[{"path":"/a"}]}`

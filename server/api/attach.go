@@ -15,7 +15,7 @@ type attachBody struct {
 	Message   string     `json:"message"`
 	Items     []itemBody `json:"items"`
 	As        string     `json:"as"`
-	Link      any        `json:"link"`
+	Link      *linkBody  `json:"link"`
 	DryRun    bool       `json:"dry_run"`
 	Host      string     `json:"host"`
 }
@@ -30,15 +30,18 @@ type attachedBody struct {
 	PostID    string             `json:"post_id,omitempty"`
 	FileInfos []json.RawMessage  `json:"file_infos,omitempty"`
 	Items     []attachedItemBody `json:"items"`
+	Audience  *audienceBody      `json:"audience,omitempty"`
+	Grants    []grantBody        `json:"grants,omitempty"`
 }
 
 type attachedItemBody struct {
-	ID     string     `json:"id,omitempty"`
-	Path   string     `json:"path"`
-	Name   string     `json:"name"`
-	Size   int64      `json:"size"`
-	FileID string     `json:"file_id,omitempty"`
-	Error  *errorBody `json:"error,omitempty"`
+	ID     string      `json:"id,omitempty"`
+	Path   string      `json:"path"`
+	Name   string      `json:"name"`
+	Size   int64       `json:"size"`
+	FileID string      `json:"file_id,omitempty"`
+	Link   *linkedBody `json:"link,omitempty"`
+	Error  *errorBody  `json:"error,omitempty"`
 }
 
 // attach serves POST /attach.
@@ -59,9 +62,17 @@ func (h *Handler) attach(r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	answer := attachedBody{PostID: attached.PostID, FileInfos: attached.FileInfos, Items: make([]attachedItemBody, len(attached.Items))}
+	answer := attachedBody{PostID: attached.PostID, FileInfos: attached.FileInfos, Items: make([]attachedItemBody, len(attached.Items)),
+		Audience: newAudience(attached.Audience), Grants: h.newGrants(r, attached.Grants)}
+	linked := 0
 	for i, item := range attached.Items {
 		answer.Items[i] = h.newAttachedItem(r, item)
+		if link := answer.Items[i].Link; link != nil {
+			if attached.PostID != "" && link.Audience == audiencePublic {
+				link.ID = filehost.LinkID(attached.PostID, linked)
+			}
+			linked++
+		}
 	}
 	status := http.StatusCreated
 	if attachment.DryRun {
@@ -70,21 +81,23 @@ func (h *Handler) attach(r *request) (response, error) {
 	return response{status: status, body: answer}, nil
 }
 
-// read refuses what this version can't do instead of ignoring it: a caller relies on what he asks for.
 func (b *attachBody) read(r *request) (filehost.Attachment, error) {
 	key, err := readIdempotencyKey(r.Header)
 	attachment := filehost.Attachment{ChannelID: b.ChannelID, RootID: b.RootID, Message: b.Message, Draft: b.As == "draft", DryRun: b.DryRun, IdempotencyKey: key}
 	switch {
 	case err != nil:
 		return attachment, err
-	case b.As == "link":
-		return attachment, notYet("as", "Files can be attached as a copy or to a draft only.")
-	case b.As != "copy" && b.As != "draft":
+	case b.As != "copy" && b.As != "draft" && b.As != "link":
 		return attachment, filehost.Invalid("as", "as must be copy, link or draft.")
-	case b.Link != nil:
-		return attachment, notYet("link", "Files can be attached as a copy or to a draft only.")
+	case b.Link != nil && b.As != "link":
+		return attachment, filehost.Invalid("link", "link says more of as: link; leave it out of a copy or a draft.")
 	case attachment.Draft && b.Message != "":
 		return attachment, filehost.Invalid("message", "A draft takes no message; write it in the post that you make of the files.")
+	}
+	if b.As == "link" {
+		if attachment.Link, err = b.Link.read(); err != nil {
+			return attachment, err
+		}
 	}
 	for i, item := range b.Items {
 		field := "items[" + strconv.Itoa(i) + "]"
@@ -120,7 +133,7 @@ func readIdempotencyKey(header http.Header) (string, error) {
 }
 
 func (h *Handler) newAttachedItem(r *request, item filehost.AttachedItem) attachedItemBody {
-	body := attachedItemBody{Path: item.Path.String(), Name: item.Name, Size: item.Size, FileID: item.FileID}
+	body := attachedItemBody{Path: item.Path.String(), Name: item.Name, Size: item.Size, FileID: item.FileID, Link: newLinked(item.Link, item.Password)}
 	if item.HostID != "" {
 		body.ID = filehost.Ref{HostID: item.HostID}.ID()
 		if item.Path.IsRoot() { // it was not found
@@ -130,7 +143,7 @@ func (h *Handler) newAttachedItem(r *request, item filehost.AttachedItem) attach
 	if item.Err != nil {
 		described := h.describe(r, item.Err)
 		h.log(r, described, item.Err)
-		body.FileID, body.Error = "", &described
+		body.FileID, body.Link, body.Error = "", nil, &described
 	}
 	return body
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
@@ -19,13 +20,14 @@ type Attachment struct {
 	RootID         string // "" outside a thread
 	Message        string
 	Items          []Item
-	Draft          bool   // copy, and leave the post to the caller
-	DryRun         bool   // do all checks, and nothing else
-	IdempotencyKey string // "" = none
-	newerOf        string // the post whose files these are newer versions of; "" = none
+	Draft          bool         // copy, and leave the post to the caller
+	Link           *LinkRequest // post links instead of copies; nil = copy
+	DryRun         bool         // do all checks, and nothing else
+	IdempotencyKey string       // "" = none
+	newerOf        string       // the post whose files these are newer versions of; "" = none
 }
 
-// Item is one file to attach.
+// Item is one file to attach, or one file or folder to link.
 type Item struct {
 	Path   Path   // not known where HostID is set
 	HostID string // of the entry, instead of the path
@@ -37,18 +39,23 @@ type Attached struct {
 	PostID    string            // "" for a draft and for a dry run
 	FileInfos []json.RawMessage // of a draft: the files as Mattermost's own API shows them
 	Items     []AttachedItem    // in the order asked
+	Audience  *LinkAudience     // of a dry run for links
+	Grants    []Granted         // of links: to whom they were to be opened, in the order asked
 }
 
-// AttachedItem is what came of one Item: a file, or an error.
+// AttachedItem is what came of one Item: a file, a link, or an error.
 type AttachedItem struct {
 	Path   Path   // the root for one that was asked for by HostID and not found
 	HostID string // as asked
 	Name   string // as Mattermost has it; "" for one that was not found by HostID
 	Size   int64  // bytes
 	FileID string // "" when Err is set, and for a dry run
-	Err    error
-	info   json.RawMessage
-	source *PostedItem // what was copied; nil for what is not, or not known any more
+	Link   *Linked
+	// Password is that of the link, if the plugin has chosen it: nobody is told it again.
+	Password Secret
+	Err      error
+	info     json.RawMessage
+	source   *PostedItem // what was copied; nil for what is not, or not known any more
 }
 
 func newItems(attachment Attachment) []AttachedItem {
@@ -78,14 +85,19 @@ func (s *Service) Attach(ctx context.Context, userID string, attachment Attachme
 	for _, item := range attachment.Items {
 		event.name(Ref{item.Path, item.HostID})
 	}
+	if attachment.Link != nil {
+		event.Action = AuditLink
+	}
 	err := s.using(ctx, event, func(ctx context.Context) (err error) {
 		switch {
+		case attachment.DryRun && attachment.Link != nil:
+			attached, err = s.rehearseLinks(ctx, userID, attachment)
 		case attachment.DryRun:
 			attached, err = s.dryRun(ctx, userID, attachment)
 		case attachment.IdempotencyKey != "":
 			attached, err = s.attachOnce(ctx, userID, attachment)
 		default:
-			attached, err = s.attach(ctx, userID, attachment, nil)
+			attached, err = s.carryOut(ctx, userID, attachment, nil)
 		}
 		return err
 	}, func() []Ref { return attached.failed() })
@@ -118,7 +130,15 @@ func (s *Service) dryRun(ctx context.Context, userID string, attachment Attachme
 	return Attached{Items: items}, nil
 }
 
-// attach does the work of Attach. claim is nil without an idempotency key.
+// carryOut does the work of Attach. claim is nil without an idempotency key.
+func (s *Service) carryOut(ctx context.Context, userID string, attachment Attachment, claim *claim) (Attached, error) {
+	if attachment.Link != nil {
+		return s.attachLinks(ctx, userID, attachment, claim)
+	}
+	return s.attach(ctx, userID, attachment, claim)
+}
+
+// attach copies and posts.
 func (s *Service) attach(ctx context.Context, userID string, attachment Attachment, claim *claim) (Attached, error) {
 	limits, err := s.admit(ctx, userID, attachment)
 	if err != nil {
@@ -163,7 +183,15 @@ func (s *Service) admit(ctx context.Context, userID string, attachment Attachmen
 	if err = s.check(attachment, limits); err != nil {
 		return limits, err
 	}
-	return limits, s.Mattermost.MayAttach(ctx, userID, attachment.ChannelID, attachment.RootID)
+	return limits, s.mayPost(ctx, userID, attachment)
+}
+
+// mayPost fails unless the user may post what he asks for there now.
+func (s *Service) mayPost(ctx context.Context, userID string, attachment Attachment) error {
+	if attachment.Link != nil {
+		return s.Mattermost.MayPost(ctx, userID, attachment.ChannelID, attachment.RootID)
+	}
+	return s.Mattermost.MayAttach(ctx, userID, attachment.ChannelID, attachment.RootID)
 }
 
 func (s *Service) check(attachment Attachment, limits Limits) error {
@@ -181,6 +209,8 @@ func (s *Service) check(attachment Attachment, limits Limits) error {
 	case message > limits.MessageLength:
 		return &Error{Kind: TooLarge, Field: "message", Limit: int64(limits.MessageLength), LimitOwner: OwnerMattermost, Actual: int64(message),
 			Message: fmt.Sprintf("The message is longer than the %d characters that Mattermost takes.", limits.MessageLength)}
+	case attachment.Link != nil:
+		return attachment.Link.check(s.Clock.Now())
 	}
 	return nil
 }
@@ -202,7 +232,11 @@ func (s *Service) lookUp(ctx context.Context, userID string, attachment Attachme
 			}
 			items[i].name(entries[i].Path)
 			items[i].Size = entries[i].Size
-			return s.checkEntry(entries[i], fmt.Sprintf("items[%d]", i), attachment.Items[i].ETag, limits)
+			field := fmt.Sprintf("items[%d]", i)
+			if attachment.Link != nil {
+				return attachment.Link.checkEntry(entries[i], field, attachment.Items[i].ETag)
+			}
+			return s.checkEntry(entries[i], field, attachment.Items[i].ETag, limits)
 		})
 	})
 	return entries
@@ -289,7 +323,7 @@ func (s *Service) deliver(ctx context.Context, userID string, attachment Attachm
 		s.remember(ctx, userID, attachment, items, "")
 		return attached, nil
 	}
-	if err := claim.posting(ctx, items); err != nil {
+	if err := claim.posting(ctx, items, ""); err != nil {
 		return Attached{}, err
 	}
 	var err error
@@ -329,22 +363,29 @@ func (s *Service) post(ctx context.Context, post Post) (string, error) {
 	if err == nil {
 		return postID, nil
 	}
-	if seen, lookErr := s.look(ctx, post.FileIDs); lookErr == nil && seen.postID != "" {
+	if seen, lookErr := s.look(ctx, post, s.Clock.Now().Add(-lookBack)); lookErr == nil && seen.postID != "" {
 		return seen.postID, nil
 	}
 	return "", err
 }
 
-// sighting is what files tell of the post that they were to get.
+// lookBack is how far before now a post is looked for whose call has just ended, by the clock of another machine.
+const lookBack = 10 * time.Minute
+
+// sighting is what is found of a post: what its files tell, or its card.
 type sighting struct {
-	postID string // the post that has all those that still exist; "" = none
+	postID string // the post that has all files that still exist, or the card; "" = none
 	some   bool   // some file has a post
-	gone   bool   // none exists any more
+	gone   bool   // no file exists any more, or the post with the card was deleted
 }
 
-// look tells whether files have a post.
-func (s *Service) look(ctx context.Context, fileIDs []string) (sighting, error) {
-	files, err := s.Mattermost.Files(ctx, fileIDs)
+// look tells whether the files of a post have one, or whether there is one since then with its card.
+func (s *Service) look(ctx context.Context, post Post, since time.Time) (sighting, error) {
+	if post.Card != "" {
+		postID, gone, err := s.Mattermost.FindCard(ctx, post, since)
+		return sighting{postID: postID, gone: gone}, err
+	}
+	files, err := s.Mattermost.Files(ctx, post.FileIDs)
 	if err != nil {
 		return sighting{}, err
 	}

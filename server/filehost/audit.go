@@ -10,6 +10,10 @@ const (
 	AuditList        AuditAction = "list_files"
 	AuditAttach      AuditAction = "attach_files"
 	AuditRefresh     AuditAction = "refresh_files"
+	AuditLink        AuditAction = "link_files"
+	AuditChangeLink  AuditAction = "change_link"
+	AuditUnlink      AuditAction = "remove_link"
+	AuditGrant       AuditAction = "grant_access"          // at the host, to another user of it
 	AuditConnect     AuditAction = "connect"               // a user, by an act of his own
 	AuditAutoConnect AuditAction = "connect_automatically" // a user, by none
 	AuditDisconnect  AuditAction = "disconnect"            // by the user himself

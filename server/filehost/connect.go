@@ -76,6 +76,7 @@ func (s *Service) Begin(ctx context.Context, userID string, method Method) (Begu
 	if err == nil {
 		s.Mattermost.ConnectionChanged(userID)
 		s.Reminders.Connected(ctx, userID)
+		s.wake(userID)
 	}
 	return Begun{Connected: true}, err
 }
@@ -173,6 +174,7 @@ func (s *Service) Disconnect(ctx context.Context, userID string) error {
 func (s *Service) Connected(ctx context.Context, userID string) {
 	s.Mattermost.ConnectionChanged(userID)
 	s.Reminders.Connected(ctx, userID)
+	s.wake(userID)
 	fresh, _ := s.Connections.Connection(ctx, userID) // it may read a replica that lags behind, and knows nothing then
 	s.note(ctx, AuditEvent{Action: AuditConnect, ActingUserID: userID, Grant: fresh.Grant, Account: fresh.Account})
 }

@@ -42,7 +42,7 @@ func (s *Service) attachOnce(ctx context.Context, userID string, attachment Atta
 	}
 	held, release := claim.hold(ctx)
 	defer release()
-	attached, err := s.attach(held, userID, attachment, claim)
+	attached, err := s.carryOut(held, userID, attachment, claim)
 	return attached, claim.conclude(context.WithoutCancel(ctx), attached, err)
 }
 
@@ -122,7 +122,8 @@ func (s *Service) reused(ctx context.Context, claim *claim, found record, raw []
 // answer when it has them, however late it comes.
 func (s *Service) afterAttempt(ctx context.Context, claim *claim, found record, attachment Attachment) (answered bool, err error) {
 	post := attachment.post(claim.userID, fileIDs(found.Attempt), claim)
-	seen, err := s.look(ctx, post.FileIDs)
+	post.Card = found.Card
+	seen, err := s.look(ctx, post, found.Posting.Add(-lookBack))
 	switch {
 	case err != nil:
 		return false, err
@@ -142,6 +143,10 @@ func (s *Service) afterAttempt(ctx context.Context, claim *claim, found record, 
 		claim.settle(ctx, found, "", E(NotFound, "What was posted for this Idempotency-Key has been deleted since; use another key to post it again.", nil))
 		return true, nil
 	}
+	if post.Card != "" { // which a post has or there is none
+		found.Stage = copying
+		return false, claim.takeOver(ctx, found)
+	}
 	removed, err := s.Mattermost.RemoveIncomplete(ctx, post, found.Posting)
 	switch {
 	case KindOf(err) == Conflict: // for good
@@ -150,7 +155,7 @@ func (s *Service) afterAttempt(ctx context.Context, claim *claim, found record, 
 	case err != nil:
 		return false, err
 	}
-	if seen, err = s.look(ctx, post.FileIDs); err != nil {
+	if seen, err = s.look(ctx, post, found.Posting); err != nil {
 		return false, err
 	}
 	if seen.postID != "" {
@@ -169,7 +174,9 @@ func (s *Service) settlePost(ctx context.Context, claim *claim, found record, at
 	for i, kept := range found.Attempt {
 		items[i].restore(kept)
 	}
-	s.remember(ctx, claim.userID, attachment, items, postID)
+	if attachment.Link == nil { // what is known of links is kept by whoever comes to look after them
+		s.remember(ctx, claim.userID, attachment, items, postID)
+	}
 	claim.settle(ctx, found, postID, nil)
 }
 
@@ -226,16 +233,18 @@ const (
 // record is what the store has under a key. It is sealed, and holds no more of the request than what tells it from
 // another.
 type record struct {
-	Request []byte     `json:"request"` // hash
-	Stage   stage      `json:"stage"`
-	Owner   owner      `json:"owner"`
-	Pending string     `json:"pending"`           // of pendingID
-	Alive   time.Time  `json:"alive"`             // the owner's last sign of life
-	Posting time.Time  `json:"posting,omitzero"`  // when the stage began
-	Items   []keptItem `json:"items,omitempty"`   // in the order asked
-	Attempt []keptItem `json:"attempt,omitempty"` // the items of the last post whose outcome is open; it may come at any time
-	PostID  string     `json:"post_id,omitempty"` // done
-	Error   *keptError `json:"error,omitempty"`   // done, and failed
+	Request []byte      `json:"request"` // hash
+	Stage   stage       `json:"stage"`
+	Owner   owner       `json:"owner"`
+	Pending string      `json:"pending"`           // of pendingID
+	Alive   time.Time   `json:"alive"`             // the owner's last sign of life
+	Posting time.Time   `json:"posting,omitzero"`  // when the stage began
+	Items   []keptItem  `json:"items,omitempty"`   // in the order asked
+	Attempt []keptItem  `json:"attempt,omitempty"` // the items of the last post whose outcome is open; it may come at any time
+	Card    string      `json:"card,omitempty"`    // of the last post, if it has one
+	Grants  []keptGrant `json:"grants,omitempty"`  // done
+	PostID  string      `json:"post_id,omitempty"` // done
+	Error   *keptError  `json:"error,omitempty"`   // done, and failed
 }
 
 // keptItem is an AttachedItem without its path, unless the request doesn't have it.
@@ -247,6 +256,7 @@ type keptItem struct {
 	Info   json.RawMessage `json:"info,omitempty"` // of a draft only
 	Error  *keptError      `json:"error,omitempty"`
 	Source *PostedItem     `json:"source,omitempty"`
+	Link   *Linked         `json:"link,omitempty"`
 }
 
 // keptError is an Error without its cause, which is in the log.
@@ -288,7 +298,7 @@ func (k *keptError) restore() error {
 func keepItems(items []AttachedItem, draft bool) []keptItem {
 	kept := make([]keptItem, len(items))
 	for i, item := range items {
-		kept[i] = keptItem{Name: item.Name, Size: item.Size, FileID: item.FileID, Error: keepError(item.Err)}
+		kept[i] = keptItem{Name: item.Name, Size: item.Size, FileID: item.FileID, Link: item.Link, Error: keepError(item.Err)}
 		if item.HostID != "" && !item.Path.IsRoot() {
 			kept[i].PathID = item.Path.ID()
 		}
@@ -313,7 +323,7 @@ func (i *AttachedItem) restore(kept keptItem) {
 	if path, err := ParseID("path_id", kept.PathID); err == nil {
 		i.Path = path
 	}
-	i.Name, i.Size, i.FileID, i.info, i.source = kept.Name, kept.Size, kept.FileID, kept.Info, kept.Source
+	i.Name, i.Size, i.FileID, i.info, i.source, i.Link = kept.Name, kept.Size, kept.FileID, kept.Info, kept.Source, kept.Link
 }
 
 // fileIDs are the files that have been copied.
@@ -338,6 +348,6 @@ func (r *record) answer(attachment Attachment) (Attached, error) {
 		items[i].Err = kept.Error.restore()
 	}
 	attached := newAttached(attachment, items)
-	attached.PostID = r.PostID
+	attached.PostID, attached.Grants = r.PostID, restoreGrants(r.Grants)
 	return attached, nil
 }

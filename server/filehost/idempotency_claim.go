@@ -127,7 +127,8 @@ func (s *Service) fingerprint(attachment Attachment) ([]byte, error) {
 		Host, Channel, Root, Message string
 		Draft                        bool
 		Items                        []item
-	}{s.Host.ID, attachment.ChannelID, attachment.RootID, attachment.Message, attachment.Draft, nil}
+		Link                         *linkAsked `json:",omitempty"`
+	}{s.Host.ID, attachment.ChannelID, attachment.RootID, attachment.Message, attachment.Draft, nil, attachment.Link.asked()}
 	for _, wanted := range attachment.Items {
 		asked.Items = append(asked.Items, item{Ref{wanted.Path, wanted.HostID}.ID(), wanted.ETag})
 	}
@@ -286,14 +287,14 @@ func (c *claim) copied(ctx context.Context, items []AttachedItem) error {
 	return c.lost()
 }
 
-// posting notes that the post is being created. Nothing may be posted before it has succeeded.
-func (c *claim) posting(ctx context.Context, items []AttachedItem) error {
+// posting notes that the post is being created, with its card if it has one. Nothing may be posted before it has succeeded.
+func (c *claim) posting(ctx context.Context, items []AttachedItem, card string) error {
 	if c == nil {
 		return nil
 	}
 	return c.change(context.WithoutCancel(ctx), func(next *record) {
 		next.Stage, next.Posting, next.Items = posting, c.Clock.Now().UTC(), keepCopies(items, c.draft)
-		next.Attempt = next.Items
+		next.Attempt, next.Card = next.Items, card
 	})
 }
 
@@ -307,6 +308,7 @@ func (c *claim) conclude(ctx context.Context, attached Attached, err error) erro
 	case err == nil && attached.PostID != "":
 		_ = c.change(ctx, func(next *record) {
 			next.Stage, next.PostID, next.Items, next.Attempt = done, attached.PostID, keepItems(attached.Items, c.draft), nil
+			next.Grants = keepGrants(attached.Grants)
 		})
 	case err == nil:
 		return c.change(ctx, func(next *record) { next.Stage, next.Items = done, keepItems(attached.Items, c.draft) })

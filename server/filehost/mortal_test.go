@@ -94,6 +94,20 @@ func (r mortalRemote) Open(ctx context.Context, credential filehost.Credential, 
 	return content, err
 }
 
+func (r mortalRemote) CreateLink(ctx context.Context, credential filehost.Credential, entry filehost.Entry, wish filehost.LinkWish) (link filehost.HostShare, reused bool, err error) {
+	err = r.call(func() (err error) { link, reused, err = r.Remote.CreateLink(ctx, credential, entry, wish); return err })
+	return link, reused, err
+}
+
+func (r mortalRemote) RemoveShare(ctx context.Context, credential filehost.Credential, entry filehost.Entry, shareID string) error {
+	return r.call(func() error { return r.Remote.RemoveShare(ctx, credential, entry, shareID) })
+}
+
+func (r mortalRemote) LinkPolicy(ctx context.Context, credential filehost.Credential) (policy filehost.Policy, err error) {
+	err = r.call(func() (err error) { policy, err = r.Remote.LinkPolicy(ctx, credential); return err })
+	return policy, err
+}
+
 type mortalMattermost struct {
 	filehost.Mattermost
 	*mortal
@@ -101,6 +115,15 @@ type mortalMattermost struct {
 
 func (m mortalMattermost) MayAttach(ctx context.Context, userID, channelID, rootID string) error {
 	return m.call(func() error { return m.Mattermost.MayAttach(ctx, userID, channelID, rootID) })
+}
+
+func (m mortalMattermost) MayPost(ctx context.Context, userID, channelID, rootID string) error {
+	return m.call(func() error { return m.Mattermost.MayPost(ctx, userID, channelID, rootID) })
+}
+
+func (m mortalMattermost) FindCard(ctx context.Context, post filehost.Post, since time.Time) (postID string, gone bool, err error) {
+	err = m.call(func() (err error) { postID, gone, err = m.Mattermost.FindCard(ctx, post, since); return err })
+	return postID, gone, err
 }
 
 func (m mortalMattermost) Limits(ctx context.Context) (limits filehost.Limits, err error) {

@@ -127,6 +127,12 @@ type Connections interface {
 	EndSignIns(ctx context.Context, userID string) error
 }
 
+// Accounts tells whose accounts of the host users of Mattermost have connected.
+type Accounts interface {
+	// AccountsOf returns the accounts of those of the users who are connected now, each by an account of his own, by user.
+	AccountsOf(ctx context.Context, userIDs []string) (map[string]string, error)
+}
+
 // Issuer is the plugin as one who vouches for Mattermost's users to a sign-in server.
 type Issuer interface {
 	// JWKS returns the public keys that check what the plugin signs (RFC 7517 5), as JSON. They are good for an hour. It
@@ -225,7 +231,7 @@ type FileInfo struct {
 	JSON      json.RawMessage // as Mattermost's own API shows it
 }
 
-// Post is a message with files.
+// Post is a message with files, or with a card.
 type Post struct {
 	UserID    string
 	ChannelID string
@@ -234,6 +240,8 @@ type Post struct {
 	FileIDs   []string
 	// PendingID lets Mattermost refuse a post while another of the same id is being created; "" = none.
 	PendingID string
+	// Card names what web clients show in place of the message, which tells the same; "" = it is shown as it is.
+	Card string
 }
 
 // SeenPost is a post as it is at Mattermost.
@@ -273,6 +281,10 @@ type Mattermost interface {
 	// MayAttach fails unless the user may post files there now: Forbidden, NotFound, or InvalidRequest for a root_id of
 	// another channel.
 	MayAttach(ctx context.Context, userID, channelID, rootID string) error
+	// MayPost is MayAttach for a post without files.
+	MayPost(ctx context.Context, userID, channelID, rootID string) error
+	// MayRead fails with NotFound unless the user may read the channel's posts now.
+	MayRead(ctx context.Context, userID, channelID string) error
 	// Limits returns the limits in force.
 	Limits(ctx context.Context) (Limits, error)
 	// Upload streams a file into the file store. It holds a constant amount of memory. When Content fails or ends early it
@@ -285,6 +297,15 @@ type Mattermost interface {
 	Post(ctx context.Context, post Post) (postID string, err error)
 	// ReadPost returns a post, or NotFound for one that is deleted.
 	ReadPost(ctx context.Context, postID string) (SeenPost, error)
+	// FindCard looks for the user's post with a card among those of the channel since then: "" = there is none; gone = there
+	// was one, which was deleted. It fails with Conflict when that can't be told.
+	FindCard(ctx context.Context, post Post, since time.Time) (postID string, gone bool, err error)
+	// Reword replaces a part of what a post says by another. It does nothing where the post doesn't say that any more.
+	Reword(ctx context.Context, postID, old, new string) error
+	// ChannelMembers returns at most so many active people of a channel, no bots, by user name, and whether there are more.
+	ChannelMembers(ctx context.Context, channelID string, most int) (members []User, more bool, err error)
+	// IsMember tells whether an active user is a member of the channel now.
+	IsMember(ctx context.Context, userID, channelID string) (bool, error)
 	// RemoveIncomplete removes what the user has posted in the channel since then with some of the files, but not all of
 	// them, and tells whether such a post is gone. It fails with Conflict when there is one that has replies, which would
 	// go with it, or when that can't be told. Call it for a post whose answer was lost, when the server has had the time to

@@ -3,6 +3,7 @@ package filehost
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,11 +18,16 @@ const PostedLife = 400 * 24 * time.Hour
 const (
 	postedPrefix = "post_"
 	draftPrefix  = "draft_"
+	linksPrefix  = "links_"  // which posts of a user's in a channel have public links
+	threadPrefix = "thread_" // which replies have links that end with them
+	sharePrefix  = "share_"  // which posts have a share
+	todoPrefix   = "todo_"   // what is to be looked after
 )
 
 // StoresPlain tells whether the value at a key of the store is one that nothing encrypts.
 func StoresPlain(key string) bool {
-	return strings.HasPrefix(key, postedPrefix) || strings.HasPrefix(key, draftPrefix)
+	return slices.ContainsFunc([]string{postedPrefix, draftPrefix, linksPrefix, threadPrefix, sharePrefix, todoPrefix},
+		func(prefix string) bool { return strings.HasPrefix(key, prefix) })
 }
 
 // Posted is what the plugin knows of a post that it made. What a post says of itself is anybody's to forge; this is not.
@@ -35,6 +41,12 @@ type Posted struct {
 	NewerOf string `json:"newer_of,omitempty"`
 	// Refreshed counts the times that newer versions of the items were brought in.
 	Refreshed int `json:"refreshed,omitempty"`
+
+	// Of a post with links.
+	Account   string    `json:"account,omitempty"`   // whose the shares are at the host; "" where it has no such thing
+	Card      string    `json:"card,omitempty"`      // of Post
+	RootID    string    `json:"root,omitempty"`      // of Post
+	DeletedAt time.Time `json:"deleted_at,omitzero"` // when the post was deleted whose links are still there
 }
 
 // PostedItem is one entry of the host in a post: a copy of it or a link to it.
@@ -49,6 +61,7 @@ type PostedItem struct {
 	ModifiedAt time.Time `json:"modified_at,omitzero"`
 	FileID     string    `json:"file_id,omitempty"` // of a copy
 	Link       *Linked   `json:"link,omitempty"`    // of a link
+	Line       string    `json:"line,omitempty"`    // of a link: what the post's message says of it
 }
 
 // Linked is a link that was posted.
@@ -60,6 +73,8 @@ type Linked struct {
 	Password       bool            `json:"password,omitempty"`
 	ExpiresAt      time.Time       `json:"expires_at,omitzero"`
 	RemoveWithPost bool            `json:"remove_with_post,omitempty"` // the share ends when the post is deleted
+	Foreign        bool            `json:"foreign,omitempty"`          // the user had made the share by himself; it ends with no post
+	RevokedAt      time.Time       `json:"revoked_at,omitzero"`        // when it was ended
 }
 
 func postedKey(postID string) string { return postedPrefix + postID }
@@ -121,9 +136,9 @@ func (s *Service) forget(ctx context.Context, key string) error {
 	return E(Timeout, "The post could not be forgotten in time.", ctx.Err())
 }
 
-// PostDeleted forgets what is known of a post that was deleted, and of its files.
+// PostDeleted forgets what is known of a post that was deleted, and of its files. Links end with it if they were to.
 func (s *Service) PostDeleted(ctx context.Context, postID string, fileIDs []string) error {
-	if err := s.forgetPosted(ctx, postID); err != nil {
+	if err := s.linksDeleted(ctx, postID); err != nil {
 		return err
 	}
 	for _, fileID := range fileIDs {

@@ -2,6 +2,8 @@ package filehost
 
 import (
 	"context"
+	"log/slog"
+	"sync"
 
 	"github.com/jonboulle/clockwork"
 )
@@ -14,7 +16,7 @@ type Settings struct {
 	CopiesPerUser int   // under way at once, on this node
 }
 
-// Config is what a Service works with. All of it is required.
+// Config is what a Service works with. All of it but Log is required.
 type Config struct {
 	Host        Host
 	Settings    Settings
@@ -36,15 +38,25 @@ type Config struct {
 	Claims      *Claims
 	Copies      *Places
 	Listings    *Places
+	Accounts    Accounts
+	Log         *slog.Logger // nil = discard
 }
 
 // Service holds the use cases for one configured host. It is safe for concurrent use.
 type Service struct {
 	Config
+
+	woken   chan string // users whose links can be looked after now
+	awaited *sync.Map   // users whose links wait, as last seen
 }
 
 // New returns the use cases over the ports of config.
-func New(config Config) *Service { return &Service{Config: config} }
+func New(config Config) *Service {
+	if config.Log == nil {
+		config.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Service{Config: config, woken: make(chan string, wakes), awaited: &sync.Map{}}
+}
 
 // Limits returns the Mattermost server's limits; the routes take their time from it.
 func (s *Service) Limits(ctx context.Context) (Limits, error) { return s.Mattermost.Limits(ctx) }

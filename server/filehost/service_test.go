@@ -24,6 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type world struct {
 	*filehost.Service
 	remote     *filehosttest.Remote
+	shares     *filehosttest.Shares
 	tokens     *filehosttest.Tokens
 	mattermost *filehosttest.Mattermost
 	clock      *clockwork.FakeClock
@@ -38,6 +39,8 @@ func newWorld() *world {
 		filehost.User{ID: alice, Username: alice, Active: true}, filehost.User{ID: bob, Username: bob, Active: true},
 		filehost.User{ID: "bot", Bot: true, Active: true}, filehost.User{ID: "gone"},
 		filehost.User{ID: admin, Admin: true, Active: true}, filehost.User{ID: "inactive admin", Admin: true})}
+	w.shares = filehosttest.NewShares()
+	w.remote.Shares = w.shares
 	w.clock = clockwork.NewFakeClockAt(noon)
 	w.audit = &filehosttest.Audit{}
 	w.kv, w.bot, w.log = filehosttest.NewKV(w.clock), &filehosttest.Bot{}, &bytes.Buffer{}
@@ -60,6 +63,8 @@ func newWorld() *world {
 		Claims:   filehost.NewClaims(filehosttest.Process{Name: "run"}),
 		Copies:   filehost.NewPlaces("copies"),
 		Listings: filehost.NewPlaces("listings"),
+		Accounts: w.tokens,
+		Log:      slog.New(slog.NewTextHandler(w.log, nil)),
 	})
 	return w
 }

@@ -25,6 +25,19 @@ func (s *Server) MayAttach(_ context.Context, userID, channelID, rootID string) 
 	if !value(config.FileSettings.EnableFileAttachments) {
 		return filehost.E(filehost.Forbidden, "File attachments are switched off on this Mattermost server.", nil)
 	}
+	return s.mayPost(userID, channelID, rootID, "You may not post files in this channel.", model.PermissionCreatePost, model.PermissionUploadFile)
+}
+
+// MayPost implements filehost.Mattermost.
+func (s *Server) MayPost(_ context.Context, userID, channelID, rootID string) error {
+	if err := validIDs(channelID, rootID); err != nil {
+		return err
+	}
+	return s.mayPost(userID, channelID, rootID, "You may not post in this channel.", model.PermissionCreatePost)
+}
+
+// mayPost fails unless the user may do something in a channel of his; refusal says so where he lacks a permission.
+func (s *Server) mayPost(userID, channelID, rootID, refusal string, needed ...*model.Permission) error {
 	if user, appErr := s.API.GetUser(userID); appErr != nil || user.DeleteAt != 0 {
 		return filehost.E(filehost.Forbidden, "Your account may not post.", nil)
 	}
@@ -39,9 +52,9 @@ func (s *Server) MayAttach(_ context.Context, userID, channelID, rootID string) 
 	case channel.DeleteAt != 0:
 		return filehost.E(filehost.Forbidden, "The channel is archived.", nil)
 	}
-	for _, permission := range []*model.Permission{model.PermissionCreatePost, model.PermissionUploadFile} {
+	for _, permission := range needed {
 		if !s.API.HasPermissionToChannel(userID, channelID, permission) {
-			return filehost.E(filehost.Forbidden, "You may not post files in this channel.", errors.New("lacks "+permission.Id))
+			return filehost.E(filehost.Forbidden, refusal, errors.New("lacks "+permission.Id))
 		}
 	}
 	return s.checkRoot(channelID, rootID)
@@ -97,14 +110,19 @@ func newFileInfo(info *model.FileInfo, shown json.RawMessage) filehost.FileInfo 
 // with no more than a warning and answers with those it kept, so the post is compared with what was asked, and removed if
 // a file is missing. It is not read back: a read may come from a replica that does not have it yet.
 func (s *Server) Post(_ context.Context, post filehost.Post) (string, error) {
-	created, appErr := s.API.CreatePost(&model.Post{
+	asked := &model.Post{
 		UserId:        post.UserID,
 		ChannelId:     post.ChannelID,
 		RootId:        post.RootID,
 		Message:       post.Message,
 		FileIds:       post.FileIDs,
 		PendingPostId: post.PendingID,
-	})
+	}
+	if post.Card != "" {
+		asked.Type = CardPostType
+		asked.AddProp(cardProp, post.Card)
+	}
+	created, appErr := s.API.CreatePost(asked)
 	switch {
 	case appErr != nil && appErr.StatusCode == http.StatusBadRequest: // by the server's rules, or by those of another plugin
 		return "", filehost.E(filehost.Forbidden, "Mattermost refused the post: "+appErr.Message, appErr)

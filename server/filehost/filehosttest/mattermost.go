@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,6 +32,10 @@ type Mattermost struct {
 	late     func(filehost.Post)
 	replied  map[string]bool // posts
 	asked    []filehost.Dialog
+
+	hidden    map[string]bool // channel and user
+	goneCards map[string]bool
+	findFail  error
 }
 
 // Uploaded is a file in the store.
@@ -41,7 +46,7 @@ type Uploaded struct {
 
 // NewMattermost returns a server with the users.
 func NewMattermost(users ...filehost.User) *Mattermost {
-	m := &Mattermost{users: map[string]filehost.User{}, uploads: map[string]Uploaded{}, postOf: map[string]string{}, deleted: map[string]bool{}, replied: map[string]bool{}, limits: filehost.Limits{
+	m := &Mattermost{users: map[string]filehost.User{}, uploads: map[string]Uploaded{}, postOf: map[string]string{}, deleted: map[string]bool{}, replied: map[string]bool{}, hidden: map[string]bool{}, goneCards: map[string]bool{}, limits: filehost.Limits{
 		FileSize: 1 << 20, FilesPerPost: 10, MessageLength: 100, ImagePixels: 100 * 100, RequestTimeout: time.Minute}}
 	for _, user := range users {
 		m.users[user.ID] = user
@@ -120,6 +125,78 @@ func (m *Mattermost) MayAttach(context.Context, string, string, string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.refusal
+}
+
+// MayPost implements filehost.Mattermost.
+func (m *Mattermost) MayPost(ctx context.Context, userID, channelID, rootID string) error {
+	return m.MayAttach(ctx, userID, channelID, rootID)
+}
+
+// Hide makes a channel one that a user may not read, and is no member of.
+func (m *Mattermost) Hide(channelID, userID string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.hidden[channelID+" "+userID] = true
+}
+
+// MayRead implements filehost.Mattermost.
+func (m *Mattermost) MayRead(_ context.Context, userID, channelID string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.hidden[channelID+" "+userID] {
+		return filehost.E(filehost.NotFound, "There is no such channel.", nil)
+	}
+	return nil
+}
+
+// ChannelMembers implements filehost.Mattermost: everybody is a member but those that the channel is hidden from.
+func (m *Mattermost) ChannelMembers(_ context.Context, channelID string, most int) (members []filehost.User, more bool, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(m.users)) {
+		if user := m.users[id]; user.Active && !user.Bot && !m.hidden[channelID+" "+id] {
+			members = append(members, user)
+		}
+	}
+	return members[:min(len(members), most)], len(members) > most, nil
+}
+
+// IsMember implements filehost.Mattermost.
+func (m *Mattermost) IsMember(ctx context.Context, userID, channelID string) (bool, error) {
+	members, _, err := m.ChannelMembers(ctx, channelID, len(m.users))
+	return slices.ContainsFunc(members, func(user filehost.User) bool { return user.ID == userID }), err
+}
+
+// FindCard implements filehost.Mattermost.
+func (m *Mattermost) FindCard(_ context.Context, post filehost.Post, _ time.Time) (postID string, gone bool, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.findFail != nil {
+		return "", false, m.findFail
+	}
+	for i, found := range m.posts {
+		if found.Card == post.Card && found.UserID == post.UserID && found.ChannelID == post.ChannelID {
+			return m.postIDs[i], false, nil
+		}
+	}
+	return "", m.goneCards[post.Card], nil
+}
+
+// FailFinds makes FindCard fail.
+func (m *Mattermost) FailFinds(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.findFail = err
+}
+
+// Reword implements filehost.Mattermost.
+func (m *Mattermost) Reword(_ context.Context, postID, old, new string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if at := slices.Index(m.postIDs, postID); at >= 0 {
+		m.posts[at].Message = strings.Replace(m.posts[at].Message, old, new, 1)
+	}
+	return nil
 }
 
 // Limits implements filehost.Mattermost.
@@ -233,6 +310,9 @@ func (m *Mattermost) save(post filehost.Post, files int) (id string, complete bo
 // remove removes a post with the files that it has.
 func (m *Mattermost) remove(id string) {
 	i := slices.Index(m.postIDs, id)
+	if card := m.posts[i].Card; card != "" {
+		m.goneCards[card] = true
+	}
 	for _, file := range m.posts[i].FileIDs {
 		if m.postOf[file] == id {
 			m.deleted[file] = true

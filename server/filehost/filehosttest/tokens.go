@@ -32,12 +32,13 @@ type Tokens struct {
 	pending     map[string]filehost.Pending
 	refused     map[string]filehost.Refusal
 	begun       []string
+	names       map[string]string // accounts by user
 }
 
 // NewTokens returns a double in which the users are connected.
 func NewTokens(users ...string) *Tokens {
 	t := &Tokens{generations: map[string]int{}, connections: map[string]int{}, dead: map[string]bool{}, confirms: map[string]string{},
-		pending: map[string]filehost.Pending{}, refused: map[string]filehost.Refusal{}}
+		pending: map[string]filehost.Pending{}, refused: map[string]filehost.Refusal{}, names: map[string]string{}}
 	for _, user := range users {
 		t.Connect(user)
 	}
@@ -63,7 +64,7 @@ func (t *Tokens) credential(userID string) (filehost.Credential, error) {
 	if generation == 0 || t.dead[userID] {
 		return filehost.Credential{}, errNone
 	}
-	return filehost.Credential{Scheme: filehost.Bearer, Account: t.Account, Secret: filehost.NewSecret("token"), Connection: fmt.Sprintf("connection %d", t.connections[userID]), Generation: strconv.Itoa(generation), Grant: t.Grant}, nil
+	return filehost.Credential{Scheme: filehost.Bearer, Account: cmp.Or(t.names[userID], t.Account), Secret: filehost.NewSecret("token"), Connection: fmt.Sprintf("connection %d", t.connections[userID]), Generation: strconv.Itoa(generation), Grant: t.Grant}, nil
 }
 
 // For implements filehost.Tokens.
@@ -111,6 +112,26 @@ func (t *Tokens) Connection(_ context.Context, userID string) (filehost.Connecti
 	default:
 		return filehost.Connection{State: filehost.Connected, Account: "account", Grant: cmp.Or(t.Grant, "password")}, nil
 	}
+}
+
+// AccountsOf implements filehost.Accounts: each user's account is his id, unless Name has given him another.
+func (t *Tokens) AccountsOf(_ context.Context, userIDs []string) (map[string]string, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	accounts := map[string]string{}
+	for _, userID := range userIDs {
+		if t.generations[userID] > 0 && !t.dead[userID] {
+			accounts[userID] = cmp.Or(t.names[userID], userID)
+		}
+	}
+	return accounts, nil
+}
+
+// Name gives a user an account at the host.
+func (t *Tokens) Name(userID, account string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.names[userID] = account
 }
 
 // Kept implements filehost.Keeper, in the order of the users' ids, which are the positions.
