@@ -35,6 +35,7 @@ type Plugin struct {
 	claims   *filehost.Claims
 	copies   *filehost.Places
 	listings *filehost.Places
+	pictures *filehost.Places
 	siteURL  func() string
 	api      *api.Handler
 	bot      *mattermost.Bot
@@ -61,7 +62,7 @@ func (p *Plugin) OnActivate() error {
 	}
 	p.begin()
 	p.pending = tokens.NewPending()
-	p.copies, p.listings = filehost.NewPlaces("copies"), filehost.NewPlaces("listings")
+	p.copies, p.listings, p.pictures = filehost.NewPlaces("copies"), filehost.NewPlaces("listings"), filehost.NewPlaces("thumbnails")
 	cached := mattermost.NewCachedAPI(p.API, p.clock)
 	p.server.Store(cached)
 	server := mattermost.New(mattermost.Config{API: cached, Clock: p.clock})

@@ -292,6 +292,7 @@ func (w wiring) newService(store *tokens.Store) *filehost.Service {
 		Claims:      w.claims,
 		Copies:      w.copies,
 		Listings:    w.listings,
+		Pictures:    w.pictures,
 		Accounts:    store,
 		Log:         w.log,
 	})

@@ -27,6 +27,8 @@ type Entry struct {
 	// Permissions say what the caller may do with it.
 	Permissions []string `json:"permissions"`
 	Favorite    *bool    `json:"favorite"`
+	// HasThumbnail tells whether the host has a small image of it.
+	HasThumbnail bool `json:"has_thumbnail"`
 }
 
 // Page is one answer of GET /files.
@@ -41,10 +43,11 @@ type Page struct {
 
 // Capabilities says what the host can do.
 type Capabilities struct {
-	Search    bool `json:"search"`
-	Recent    bool `json:"recent"`
-	Favorites bool `json:"favorites"`
-	StableIDs bool `json:"stable_ids"`
+	Thumbnails bool `json:"thumbnails"`
+	Search     bool `json:"search"`
+	Recent     bool `json:"recent"`
+	Favorites  bool `json:"favorites"`
+	StableIDs  bool `json:"stable_ids"`
 }
 
 // Attachment is the body of POST /attach.

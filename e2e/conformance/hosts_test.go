@@ -33,7 +33,7 @@ var kinds = map[string]kind{
 		limits: remotetest.Limits{
 			RefusedNames: []string{`back\slash`, "two\nlines", "tab\tbed", "\x01control", remotetest.Longest, remotetest.LongestUmlauts},
 			Composed:     true, Pages: true, File: ownedFile, Folder: ownedFolder, Foreign: filehost.Forbidden,
-			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, Recent: true, Favorites: true, StableIDs: true, ChangeDetection: true},
+			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, Recent: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true},
 		},
 	},
 	"owncloud": {
@@ -45,7 +45,7 @@ var kinds = map[string]kind{
 		limits: remotetest.Limits{
 			RefusedNames: []string{`back\slash`, "two\nlines", "tab\tbed", "\x01control"},
 			Composed:     true, File: ownedFile, Folder: ownedFolder, NoFileEdits: true,
-			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, Favorites: true, StableIDs: true, ChangeDetection: true},
+			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true},
 		},
 	},
 	"opencloud": {
@@ -54,7 +54,7 @@ var kinds = map[string]kind{
 		limits: remotetest.Limits{
 			RefusedNames: []string{`back\slash`, "two\nlines", "latin \xe9"}, Unreadable: []string{"\x01control"},
 			File: ownedFile, Folder: ownedFolder, Foreign: filehost.NotFound, LinkPassword: true,
-			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, StableIDs: true, ChangeDetection: true},
+			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, Thumbnails: true, StableIDs: true, ChangeDetection: true},
 		},
 	},
 	"apache": {

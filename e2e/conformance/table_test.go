@@ -79,6 +79,8 @@ func limited(name string, limits remotetest.Limits) bool {
 		return !limits.Capabilities.StableIDs
 	case "search":
 		return !limits.Capabilities.Search
+	case "thumbnails":
+		return !limits.Capabilities.Thumbnails
 	case "views":
 		return !limits.Capabilities.Recent || !limits.Capabilities.Favorites
 	case "links", "invitations", "access":

@@ -17,6 +17,9 @@ import (
 )
 
 func init() {
+	for _, image := range []string{"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"} {
+		openapi3filter.RegisterBodyDecoder(image, openapi3filter.FileBodyDecoder)
+	}
 	openapi3filter.RegisterBodyDecoder("text/html", openapi3filter.PlainBodyDecoder)
 	openapi3filter.RegisterBodyDecoder("application/yaml", openapi3filter.PlainBodyDecoder)
 	openapi3filter.RegisterBodyDecoder("application/health+json", openapi3filter.JSONBodyDecoder)

@@ -63,11 +63,6 @@ func displayName(n node) string {
 	return n.name()
 }
 
-func hasPreview(n node) bool {
-	kind := n.mimeType()
-	return !n.isDir() && (strings.HasPrefix(kind, "image/") || strings.HasPrefix(kind, "text/"))
-}
-
 func (s *sabre) contained(n node, folders bool) int {
 	children, err := s.disk.children(n)
 	if err != nil {
@@ -173,6 +168,8 @@ func (n *Nextcloud) routes() http.Handler {
 	}
 	for _, front := range []string{"", "/index.php"} {
 		mux.HandleFunc(front+"/apps/oauth2/authorize", n.whenOpen(n.authorize))
+		mux.HandleFunc(front+"/core/preview", n.whenOpen(n.corePreview))
+		mux.HandleFunc(front+"/core/preview.png", n.whenOpen(n.corePreview))
 		mux.HandleFunc(front+"/login/flow", n.whenOpen(n.loginFlow))
 		mux.HandleFunc(front+"/apps/oauth2/api/v1/token", n.whenOpen(n.token))
 		for route, serve := range n.loginFlowRoutes() {

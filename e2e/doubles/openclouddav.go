@@ -264,6 +264,10 @@ func (o *OpenCloud) get(w http.ResponseWriter, r *http.Request, at place) {
 		w.WriteHeader(http.StatusOK)
 		return
 	}
+	if asksPreview(r) {
+		o.filePreview(w, r, n)
+		return
+	}
 	size := n.info.Size()
 	if r.Method == http.MethodHead {
 		o.describe(w.Header(), n)

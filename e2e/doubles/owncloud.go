@@ -48,6 +48,7 @@ func StartOwnCloud(ctx context.Context, cfg hosts.Config) (*OwnCloud, error) {
 		missingParent: http.StatusConflict,
 		checksums:     true,
 		searchFiles:   true,
+		previews:      true,
 	}}
 	maps.Copy(o.properties, ownCloudProperties)
 	o.reply = func(w http.ResponseWriter, _ *http.Request, entries []string) { o.multistatus(w, entries) }

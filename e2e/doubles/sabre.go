@@ -38,6 +38,7 @@ type sabre struct {
 	othersHome    bool // whether another user's home is there, though nothing is told of it
 	checksums     bool // whether GET tells the checksum
 	searchFiles   bool // whether there is a report of that name
+	previews      bool // whether a GET of a file may ask for a small image of it
 	favorites     marks
 	// reply writes a multistatus, which a host may cut into pages.
 	reply func(w http.ResponseWriter, r *http.Request, entries []string)

@@ -28,6 +28,10 @@ func (s *sabre) get(w http.ResponseWriter, r *http.Request, user, name string) {
 		_, _ = io.WriteString(w, "This is the WebDAV interface. It can only be accessed by WebDAV clients such as the Nextcloud desktop sync client.")
 		return
 	}
+	if s.previews && asksPreview(r) {
+		s.filePreview(w, r, n)
+		return
+	}
 	header := w.Header()
 	if !s.conditionsHold(w, r, n, true) {
 		return

@@ -80,6 +80,7 @@ func within(limit time.Duration) func(*filehost.Service) time.Duration {
 // routes is the whole API. Whatever is not public is refused without a session.
 var routes = []route{
 	{method: http.MethodGet, path: "/api/files", limit: within(listing), use: (*Handler).files},
+	{method: http.MethodGet, path: "/api/thumbnail", limit: within(listing), use: (*Handler).thumbnail},
 	{method: http.MethodPost, path: "/api/attach", limit: transferLimit, use: (*Handler).attach},
 	{method: http.MethodPost, path: "/api/refresh", limit: transferLimit, use: (*Handler).refresh},
 	{method: http.MethodGet, path: "/api/cards/{post_id}", limit: within(quick), use: (*Handler).card},

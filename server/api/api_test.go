@@ -69,7 +69,7 @@ func newWorld(t *testing.T) *world {
 			Tokens:   w.tokens, Connections: w.tokens, Issuer: w.tokens, Accounts: w.tokens, Remote: w.remote, Mattermost: w.mattermost, Audit: &filehosttest.Audit{}, Sealer: filehosttest.Sealer{},
 			Reminders: filehost.NewReminders(filehost.RemindersConfig{Host: host, Users: w.mattermost.User, Bot: &w.bot, KV: w.kv, Clock: clock, Log: slog.New(slog.DiscardHandler)}),
 			KV:        w.kv, Clock: clock, Claims: filehost.NewClaims(filehosttest.Process{Name: "run"}),
-			Copies: filehost.NewPlaces("copies"), Listings: filehost.NewPlaces("listings"),
+			Copies: filehost.NewPlaces("copies"), Listings: filehost.NewPlaces("listings"), Pictures: filehost.NewPlaces("thumbnails"),
 		}),
 	}
 	w.Handler = New(Config{
@@ -126,6 +126,7 @@ var contract = func() routers.Router {
 	openapi3filter.RegisterBodyDecoder("application/yaml", openapi3filter.PlainBodyDecoder)
 	openapi3filter.RegisterBodyDecoder("application/health+json", openapi3filter.JSONBodyDecoder)
 	openapi3filter.RegisterBodyDecoder("application/jwk-set+json", openapi3filter.JSONBodyDecoder)
+	openapi3filter.RegisterBodyDecoder("image/png", openapi3filter.FileBodyDecoder)
 	router, err := gorillamux.NewRouter(document)
 	if err != nil {
 		panic(err)

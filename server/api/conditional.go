@@ -17,12 +17,17 @@ const varyFiles = "Authorization, Cookie, Accept-Language"
 // stands for what the cursor seals, and for the user and his connection.
 func filesTag(body []byte, cursor, state string, languages []string) string {
 	before, after, _ := bytes.Cut(body, []byte(cursor))
+	return `W/"` + digest(before, after, []byte(state), []byte(strings.Join(languages, ","))) + `"`
+}
+
+// digest is a text that stands for all of the parts.
+func digest(parts ...[]byte) string {
 	sum := sha256.New()
-	for _, part := range [][]byte{before, after, []byte(state), []byte(strings.Join(languages, ","))} {
+	for _, part := range parts {
 		sum.Write(append(strconv.AppendInt(nil, int64(len(part)), 10), ':'))
 		sum.Write(part)
 	}
-	return `W/"` + base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:18]) + `"`
+	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:18])
 }
 
 // unlessKnown is the answer, or 304 with the headers that it must have (RFC 9110 15.4.5) when the caller has named the

@@ -8,6 +8,7 @@ type AuditAction string
 // The actions.
 const (
 	AuditList        AuditAction = "list_files"
+	AuditThumbnail   AuditAction = "show_thumbnail"
 	AuditAttach      AuditAction = "attach_files"
 	AuditRefresh     AuditAction = "refresh_files"
 	AuditLink        AuditAction = "link_files"

@@ -38,6 +38,7 @@ type Config struct {
 	Claims      *Claims
 	Copies      *Places
 	Listings    *Places
+	Pictures    *Places // thumbnails
 	Accounts    Accounts
 	Log         *slog.Logger // nil = discard
 }

@@ -63,6 +63,7 @@ func newWorld() *world {
 		Claims:   filehost.NewClaims(filehosttest.Process{Name: "run"}),
 		Copies:   filehost.NewPlaces("copies"),
 		Listings: filehost.NewPlaces("listings"),
+		Pictures: filehost.NewPlaces("thumbnails"),
 		Accounts: w.tokens,
 		Log:      slog.New(slog.NewTextHandler(w.log, nil)),
 	})

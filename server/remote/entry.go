@@ -48,6 +48,7 @@ func (c *Client) entry(found found) (filehost.Entry, error) {
 	entry.ModifiedAt = parseTime(modified)
 	tag, _ := values.text(etag)
 	entry.ETag = quoteETag(tag)
+	entry.Thumbnail = c.thumbnail(entry, values)
 	return entry, nil
 }
 

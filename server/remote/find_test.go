@@ -215,7 +215,7 @@ func TestOpenCloudSearchesItsSpaceInKQL(t *testing.T) {
 			for _, entry := range found {
 				assert.Equal(t, filehost.Entry{
 					Path: path(t, "/Docs/hello.txt"), HostID: helloID, Kind: filehost.File, Size: 21, MIMEType: "text/plain", ModifiedAt: at("17:47:43"),
-					Permissions: []filehost.Permission{filehost.Read, filehost.Write, filehost.Delete, filehost.Rename, filehost.Share},
+					Permissions: []filehost.Permission{filehost.Read, filehost.Write, filehost.Delete, filehost.Rename, filehost.Share}, Thumbnail: true,
 				}, entry, "the index has no ETag and doesn't say whether it is shared")
 			}
 		})
@@ -292,9 +292,9 @@ func TestASearchBelowWhatIsNoFolder(t *testing.T) {
 
 func TestEachHostOffersWhatItCan(t *testing.T) {
 	for kind, want := range map[string]filehost.Capabilities{
-		"nextcloud": {Links: allLinks, Search: true, Recent: true, Favorites: true, StableIDs: true, ChangeDetection: true},
-		"owncloud":  {Links: allLinks, Search: true, Favorites: true, StableIDs: true, ChangeDetection: true},
-		"opencloud": {Links: allLinks, Search: true, StableIDs: true, ChangeDetection: true},
+		"nextcloud": {Links: allLinks, Search: true, Recent: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true},
+		"owncloud":  {Links: allLinks, Search: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true},
+		"opencloud": {Links: allLinks, Search: true, Thumbnails: true, StableIDs: true, ChangeDetection: true},
 		"webdav":    {ChangeDetection: true},
 	} {
 		_, client := scripted(t, kind, map[string]http.HandlerFunc{"GET /ocs/v2.php/cloud/capabilities": status(http.StatusNotFound)})

@@ -46,7 +46,7 @@ func TestListNextcloudAsRecorded(t *testing.T) {
 		at, _ := docs.Join(name)
 		return filehost.Entry{
 			Path: at, HostID: id, Kind: filehost.File, Size: size, MIMEType: mime, ModifiedAt: folder.ModifiedAt, ETag: `"` + etag + `"`,
-			Permissions: ownedFile, Favorite: &no, Shared: &no, WebURL: web + id,
+			Permissions: ownedFile, Favorite: &no, Shared: &no, Thumbnail: true, WebURL: web + id,
 		}
 	}
 	assert.Equal(t, []filehost.Entry{

@@ -28,6 +28,7 @@ type profile struct {
 	otherProducts []string // the names in that state of hosts that another profile is for
 	ids           idLookup // how an entry is found by its oc:fileid; zero = it isn't
 	search        dialect  // how names are searched for; zero = they can't be
+	previews      previews // how it gives small images of files; zero = it doesn't
 	paging        paging   // how the host gives a listing in parts; zero = it doesn't
 	sharing       sharing  // how shares are made; zero = they can't be
 	// inheritedShares = OCS tells the shares of all folders above an entry at once.
@@ -48,7 +49,7 @@ var profiles = map[string]profile{
 		davRoot: []string{"remote.php", "dav", "files", userSegment},
 		properties: []property{
 			resourceType, contentLength, contentType, lastModified, etag,
-			ocSize, ocPermissions, ocFileID, ocFavorite, ocShareTypes, ncShareAttributes,
+			ocSize, ocPermissions, ocFileID, ocFavorite, ocShareTypes, ncShareAttributes, ncHasPreview,
 		},
 		alwaysETag:    true,
 		etagHeaders:   []string{"OC-ETag", "ETag"},
@@ -63,10 +64,14 @@ var profiles = map[string]profile{
 			feature: "nc-paginate", begin: "X-NC-Paginate", rows: "X-NC-Paginate-Count", offset: "X-NC-Paginate-Offset",
 			listing: "X-NC-Paginate-Token", total: "X-NC-Paginate-Total",
 		},
+		previews: previews{
+			query:  map[string]string{"a": "1", "forceIcon": "0"}, // the whole image, not a square of it; no icon where there is none
+			byPath: "/index.php/core/preview.png", byID: "/index.php/core/preview", property: true,
+		},
 		ids:     idsBySearch,
 		search:  basicSearches,
 		sharing: ocsSharing, inheritedShares: true,
-		capabilities: filehost.Capabilities{Links: allLinks, Search: true, Recent: true, Favorites: true, StableIDs: true, ChangeDetection: true},
+		capabilities: filehost.Capabilities{Links: allLinks, Search: true, Recent: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true},
 	},
 	"owncloud": {
 		davRoot: []string{"remote.php", "dav", "files", userSegment},
@@ -83,8 +88,9 @@ var profiles = map[string]profile{
 		otherProducts: []string{"Nextcloud", "Infinite Scale", "OpenCloud"},
 		ids:           idsByMetaPath,
 		search:        wordReports,
+		previews:      previews{query: previewOfFile, types: []string{"image/png", "image/jpeg", "image/gif", "image/bmp", "text/plain"}},
 		sharing:       ocsSharing,
-		capabilities:  filehost.Capabilities{Links: allLinks, Search: true, Favorites: true, StableIDs: true, ChangeDetection: true},
+		capabilities:  filehost.Capabilities{Links: allLinks, Search: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true},
 	},
 	// OpenCloud, and ownCloud Infinite Scale that it comes from. They heed neither If-Match nor If-None-Match.
 	"opencloud": {
@@ -101,8 +107,9 @@ var profiles = map[string]profile{
 		otherProducts: []string{"Nextcloud", "ownCloud"},
 		ids:           idsByMetaPath,
 		search:        keywordReports,
+		previews:      previews{query: previewOfFile, types: []string{"image/png", "image/jpeg", "image/gif", "image/bmp", "image/tiff", "text/plain"}},
 		sharing:       graphSharing,
-		capabilities:  filehost.Capabilities{Links: allLinks, Search: true, StableIDs: true, ChangeDetection: true},
+		capabilities:  filehost.Capabilities{Links: allLinks, Search: true, Thumbnails: true, StableIDs: true, ChangeDetection: true},
 	},
 	"webdav": {
 		properties:   []property{resourceType, contentLength, contentType, lastModified, etag},
@@ -114,6 +121,9 @@ var profiles = map[string]profile{
 
 // allLinks are the links of a host that has them all. Capabilities takes away what it doesn't let a user make.
 var allLinks = filehost.Links{Internal: true, Public: true, Password: true, Expiry: true, Permissions: true}
+
+// previewOfFile asks ownCloud for the whole image, not a square of it, and for none that is larger than the file's own.
+var previewOfFile = map[string]string{"preview": "1", "a": "1", "scalingup": "0"}
 
 var ocLetters = []permission{
 	{letter: "W", grants: filehost.Write},

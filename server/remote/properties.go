@@ -28,6 +28,7 @@ const (
 	ocShareTypes
 	ocPrivateLink
 	ncShareAttributes
+	ncHasPreview
 	ocMetaPath
 	ocOwnerID
 	ncMountType
@@ -48,6 +49,7 @@ var propertyNames = [propertyCount]xml.Name{
 	ocShareTypes:      {Space: nsOC, Local: "share-types"},
 	ocPrivateLink:     {Space: nsOC, Local: "privatelink"},
 	ncShareAttributes: {Space: nsNC, Local: "share-attributes"},
+	ncHasPreview:      {Space: nsNC, Local: "has-preview"},
 	ocMetaPath:        {Space: nsOC, Local: "meta-path-for-user"},
 	ocOwnerID:         {Space: nsOC, Local: "owner-id"},
 	ncMountType:       {Space: nsNC, Local: "mount-type"},

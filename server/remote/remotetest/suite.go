@@ -41,6 +41,7 @@ var Cases = []Case{
 	{"ids", (*suite).ids},
 	{"search", (*suite).search},
 	{"views", (*suite).views},
+	{"thumbnails", (*suite).thumbnails},
 	{"capabilities", (*suite).capabilities},
 	{"links", (*suite).links},
 	{"link-limits", (*suite).linkLimits},
