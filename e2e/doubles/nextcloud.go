@@ -294,7 +294,9 @@ func (n *Nextcloud) refuse(w http.ResponseWriter, why outcome) {
 		wrongPassword: {"Username or password was incorrect", noBearer},
 		wrongToken:    {noBasic, "Bearer token was incorrect"},
 	}[why]
-	n.counters.Unauthorized.Add(1)
+	if why != nobody {
+		n.counters.Unauthorized.Add(1)
+	}
 	for _, challenge := range n.challenges {
 		w.Header().Add("WWW-Authenticate", challenge)
 	}

@@ -43,7 +43,9 @@ func (h *Host) authenticate(crypto op.Crypto, next http.Handler) http.Handler {
 			name, ok = h.bearer(crypto, r)
 		}
 		if !ok {
-			h.counters.Unauthorized.Add(1)
+			if r.Header.Get("Authorization") != "" {
+				h.counters.Unauthorized.Add(1)
+			}
 			w.Header().Add("WWW-Authenticate", `Bearer realm="files"`)
 			w.Header().Add("WWW-Authenticate", `Basic realm="files", charset="UTF-8"`)
 			http.Error(w, "sign in first", http.StatusUnauthorized)

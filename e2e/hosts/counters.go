@@ -22,7 +22,7 @@ type Counts struct {
 	Revocations int64
 	// Propfinds and Gets count WebDAV requests.
 	Propfinds, Gets int64
-	// Unauthorized counts WebDAV requests answered 401.
+	// Unauthorized counts WebDAV requests with a credential that were answered 401.
 	Unauthorized int64
 }
 
