@@ -14,6 +14,7 @@ import (
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/assets"
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/api"
+	"github.com/filehost/mattermost-plugin-filehost-attach/server/command"
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/mattermost"
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/process"
@@ -39,6 +40,7 @@ type Plugin struct {
 	siteURL  func() string
 	api      *api.Handler
 	bot      *mattermost.Bot
+	commands *command.Handler
 	server   atomic.Pointer[mattermost.CachedAPI]
 
 	configuring sync.Mutex // orders changes of the configuration, the first with the activation
@@ -68,7 +70,9 @@ func (p *Plugin) OnActivate() error {
 	server := mattermost.New(mattermost.Config{API: cached, Clock: p.clock})
 	p.siteURL = server.SiteURL
 	p.bot = mattermost.NewBot(mattermost.BotConfig{API: p.API, PluginID: pluginID, DisplayName: pluginName, Actions: api.ActionsPath})
+	p.commands = command.New(command.Config{Answers: p.bot, Admit: server.Admit, Log: p.log})
 	p.api = api.New(api.Config{
+		Commands:      p.commands,
 		Lifetime:      p.lifetime,
 		Runtime:       func() api.Runtime { return p.current.Load().Runtime },
 		User:          server.User,
@@ -80,7 +84,14 @@ func (p *Plugin) OnActivate() error {
 		Log:           p.log,
 	})
 	p.configure()
+	p.registerCommand()
 	return nil
+}
+
+// ExecuteCommand implements plugin.Hooks. The answer is shown as a message of the bot's.
+func (p *Plugin) ExecuteCommand(c *plugin.Context, args *model.CommandArgs) (*model.CommandResponse, *model.AppError) {
+	p.runCommand(c, args)
+	return &model.CommandResponse{}, nil
 }
 
 // OnConfigurationChange implements plugin.Hooks. Mattermost calls it once before OnActivate, too.

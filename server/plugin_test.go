@@ -82,6 +82,7 @@ func newHostAt(t *testing.T, settings map[string]any, clock clockwork.Clock) *ho
 		return h.kv[key], nil
 	})
 	api.On("KVSetWithOptions", mock.Anything, mock.Anything, mock.Anything).Return(h.compareAndSet)
+	api.On("RegisterCommand", mock.Anything).Return(nil).Maybe()
 	api.On("KVCompareAndDelete", mock.Anything, mock.Anything).Return(h.compareAndDelete).Maybe()
 	api.On("KVList", mock.Anything, mock.Anything).Return(func(int, int) ([]string, *model.AppError) {
 		h.mu.Lock()

@@ -29,11 +29,20 @@ type Config struct {
 	Runtime       func() Runtime
 	User          func(ctx context.Context, userID string) (filehost.User, error)
 	Admit         func(ctx context.Context, userID, sessionID string) error // fails with Forbidden for who may not act as the user
-	SiteURL       func() string                                             // without a trailing slash; "" when unset
-	Version       string                                                    // of the plugin
-	ServerVersion string                                                    // of Mattermost
-	OpenAPI       []byte                                                    // assets/openapi.yaml
+	Commands      Commands
+	SiteURL       func() string // without a trailing slash; "" when unset
+	Version       string        // of the plugin
+	ServerVersion string        // of Mattermost
+	OpenAPI       []byte        // assets/openapi.yaml
 	Log           *slog.Logger
+}
+
+// Commands is the slash command, whose buttons and completion come by routes.
+type Commands interface {
+	// Press carries out a button of an answer to a command, and shows the outcome in its place.
+	Press(ctx context.Context, service *filehost.Service, press filehost.Press)
+	// Complete offers what the typed input, the command's name included, may become.
+	Complete(ctx context.Context, service *filehost.Service, userID, input string) ([]filehost.Suggestion, error)
 }
 
 // Base is the path of the API below the site's address.
@@ -55,6 +64,7 @@ const (
 	quick   = 30 * time.Second
 	signIn  = 90 * time.Second // the sign-in server, and then the host, may be slow on purpose
 	listing = 2 * time.Minute
+	typing  = 4 * time.Second // after which nobody waits for a suggestion any more
 )
 
 // margin is what is left of a request's time to answer in.
@@ -81,8 +91,8 @@ func within(limit time.Duration) func(*filehost.Service) time.Duration {
 var routes = []route{
 	{method: http.MethodGet, path: "/api/files", limit: within(listing), use: (*Handler).files},
 	{method: http.MethodGet, path: "/api/thumbnail", limit: within(listing), use: (*Handler).thumbnail},
-	{method: http.MethodPost, path: "/api/attach", limit: transferLimit, use: (*Handler).attach},
-	{method: http.MethodPost, path: "/api/refresh", limit: transferLimit, use: (*Handler).refresh},
+	{method: http.MethodPost, path: "/api/attach", limit: TransferLimit, use: (*Handler).attach},
+	{method: http.MethodPost, path: "/api/refresh", limit: TransferLimit, use: (*Handler).refresh},
 	{method: http.MethodGet, path: "/api/cards/{post_id}", limit: within(quick), use: (*Handler).card},
 	{method: http.MethodGet, path: "/api/links", limit: within(quick), use: (*Handler).links},
 	{method: http.MethodPatch, path: "/api/links/{id}", limit: within(signIn), use: (*Handler).changeLink},
@@ -105,10 +115,12 @@ var routes = []route{
 	{method: http.MethodPost, path: "/api/actions/code", limit: within(quick), use: (*Handler).actionCode},
 	{method: http.MethodPost, path: "/api/actions/confirm", limit: within(signIn), use: (*Handler).actionConfirm},
 	{method: http.MethodPost, path: "/api/actions/account", limit: within(signIn), use: (*Handler).actionAccount},
+	{method: http.MethodPost, path: "/api/actions/command", limit: TransferLimit, use: (*Handler).actionCommand},
+	{method: http.MethodGet, path: CompletePath, limit: within(typing), use: (*Handler).complete},
 }
 
-// transferLimit is the time of a synchronous copy: it ends before the server gives up on the request.
-func transferLimit(service *filehost.Service) time.Duration {
+// TransferLimit is the time of a synchronous copy: it ends before the server gives up on the request.
+func TransferLimit(service *filehost.Service) time.Duration {
 	limit := 5 * time.Minute
 	if service != nil {
 		if limits, err := service.Limits(context.Background()); err == nil && limits.RequestTimeout > 0 {

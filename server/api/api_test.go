@@ -50,6 +50,7 @@ type world struct {
 	runtime    Runtime
 	logged     *bytes.Buffer
 	refused    error // of whoever has a session
+	commands   commands
 }
 
 func newWorld(t *testing.T) *world {
@@ -73,7 +74,7 @@ func newWorld(t *testing.T) *world {
 		}),
 	}
 	w.Handler = New(Config{
-		Lifetime: t.Context(), Runtime: func() Runtime { return w.runtime }, User: w.mattermost.User, Admit: w.admit, SiteURL: func() string { return site },
+		Commands: &w.commands, Lifetime: t.Context(), Runtime: func() Runtime { return w.runtime }, User: w.mattermost.User, Admit: w.admit, SiteURL: func() string { return site },
 		Version: "1.2.3", ServerVersion: "11.1.0", OpenAPI: assets.OpenAPI, Log: slog.New(slog.NewTextHandler(w.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	return w

@@ -382,7 +382,7 @@ func TestTheTimeOfACopyEndsBeforeTheServers(t *testing.T) {
 	w := newWorld(t)
 	for seconds, want := range map[int]string{300: "4m50s", 30: "20s", 10: "5s", 0: "4m50s"} {
 		w.mattermost.Limit(func(l *filehost.Limits) { l.RequestTimeout = time.Duration(seconds) * time.Second })
-		assert.Equal(t, want, transferLimit(w.runtime.Service).String())
+		assert.Equal(t, want, TransferLimit(w.runtime.Service).String())
 	}
-	assert.Equal(t, "4m50s", transferLimit(nil).String())
+	assert.Equal(t, "4m50s", TransferLimit(nil).String())
 }

@@ -31,6 +31,9 @@ func literal(name string) string {
 	return "`?`"
 }
 
+// Literal is a name that somebody else chose, as Markdown that shows it as it is.
+func Literal(name string) string { return literal(name) }
+
 // linkable is an address that ends no Markdown link before its own end.
 func linkable(address string) string {
 	return strings.NewReplacer("(", "%28", ")", "%29", "<", "%3C", ">", "%3E", " ", "%20", "\\", "%5C").Replace(address)

@@ -325,6 +325,7 @@ type Mattermost interface {
 type Message struct {
 	Text    string // Markdown; names that others chose are in it as literal writes them
 	Buttons []Button
+	Menus   []Menu
 }
 
 // Button lets the user who presses it call the plugin's route of an action.
@@ -332,6 +333,28 @@ type Button struct {
 	Action string
 	Label  string
 	HostID string // which host the action is for
+	Token  string // comes back with the press; "" = none
+}
+
+// Menu is a Button that has the user choose first. The value that he chose comes back with the press.
+type Menu struct {
+	Button
+	Options []DialogOption
+}
+
+// Place is where a user has asked for something.
+type Place struct {
+	UserID    string
+	ChannelID string
+	RootID    string // "" outside a thread
+}
+
+// Answers shows a user messages that nobody else sees and that are kept nowhere.
+type Answers interface {
+	// Show shows a message.
+	Show(ctx context.Context, place Place, message Message) error
+	// Replace shows a message in the place of one that was shown before.
+	Replace(ctx context.Context, place Place, postID string, message Message) error
 }
 
 // Bot is the plugin's own account at Mattermost.

@@ -3,6 +3,7 @@ package mattermost
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"sync"
 
 	"github.com/mattermost/mattermost/server/public/model"
@@ -23,7 +24,7 @@ type BotConfig struct {
 	Actions     string // path of the routes behind buttons, below the site's subpath
 }
 
-// Bot implements filehost.Bot. The account is made when it is first needed. It is safe for concurrent use.
+// Bot implements filehost.Bot and filehost.Answers. The account is made when it is first needed. It is safe for concurrent use.
 type Bot struct {
 	BotConfig
 	mu sync.Mutex
@@ -131,21 +132,70 @@ func (b *Bot) channel(userID string) (bot, channel string, err error) {
 func (b *Bot) fill(post *model.Post, message filehost.Message) {
 	post.Message = message.Text
 	post.DelProp(model.PostPropsAttachments)
-	if len(message.Buttons) == 0 {
+	if len(message.Buttons)+len(message.Menus) == 0 {
 		return
 	}
 	attachment := &model.MessageAttachment{}
-	for i, button := range message.Buttons {
-		style := "default"
-		if i == 0 {
-			style = "primary"
+	for _, menu := range message.Menus {
+		action := b.action(menu.Button, len(attachment.Actions))
+		action.Type = model.PostActionTypeSelect
+		for _, option := range menu.Options {
+			action.Options = append(action.Options, &model.PostActionOptions{Text: option.Label, Value: option.Value})
 		}
-		attachment.Actions = append(attachment.Actions, &model.PostAction{
-			Id: button.Action, Type: model.PostActionTypeButton, Name: button.Label, Style: style,
-			Integration: &model.PostActionIntegration{URL: b.Actions + "/" + button.Action, Context: map[string]any{"host": button.HostID}},
-		})
+		attachment.Actions = append(attachment.Actions, action)
+	}
+	for i, button := range message.Buttons {
+		action := b.action(button, len(attachment.Actions))
+		if i == 0 {
+			action.Style = "primary"
+		}
+		attachment.Actions = append(attachment.Actions, action)
 	}
 	post.AddProp(model.PostPropsAttachments, []*model.MessageAttachment{attachment})
+}
+
+// action is a button as Mattermost has it. Those with a token may be several of one kind: their ids tell their places.
+func (b *Bot) action(button filehost.Button, place int) *model.PostAction {
+	action := &model.PostAction{Id: button.Action, Type: model.PostActionTypeButton, Name: button.Label, Style: "default",
+		Integration: &model.PostActionIntegration{URL: b.Actions + "/" + button.Action, Context: map[string]any{"host": button.HostID}}}
+	if button.Token != "" {
+		action.Id += strconv.Itoa(place)
+		action.Integration.Context["token"] = button.Token
+	}
+	return action
+}
+
+// Show implements filehost.Answers.
+func (b *Bot) Show(_ context.Context, place filehost.Place, message filehost.Message) error {
+	post := b.newAnswer(place, message)
+	if b.API.SendEphemeralPost(place.UserID, post) == nil {
+		return errNoAnswer
+	}
+	return nil
+}
+
+// Replace implements filehost.Answers. Only the user's own clients are told, whichever post he names.
+func (b *Bot) Replace(_ context.Context, place filehost.Place, postID string, message filehost.Message) error {
+	if !model.IsValidId(postID) {
+		return filehost.Invalid("post_id", "post_id must be the id of a post.")
+	}
+	post := b.newAnswer(place, message)
+	post.Id = postID
+	if b.API.UpdateEphemeralPost(place.UserID, post) == nil {
+		return errNoAnswer
+	}
+	return nil
+}
+
+// newAnswer is from the bot, or from the user himself while there is no bot.
+func (b *Bot) newAnswer(place filehost.Place, message filehost.Message) *model.Post {
+	author, unusable := b.account()
+	if unusable != nil {
+		author = place.UserID
+	}
+	post := &model.Post{UserId: author, ChannelId: place.ChannelID, RootId: place.RootID, CreateAt: model.GetMillis()}
+	b.fill(post, message)
+	return post
 }
 
 // Ask implements filehost.Mattermost.
