@@ -196,9 +196,9 @@ func TestCommandIsCompleted(t *testing.T) {
 	must(t, os.MkdirAll(dir, 0o700))
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	for input, want := range map[string]string{
-		"/filehost ":                               "filehost browse",
-		"/filehost at":                             "filehost attach",
-		"/filehost attach /Wel":                    "filehost attach /Welcome.txt",
+		"/filehost ":            "filehost browse",
+		"/filehost at":          "filehost attach",
+		"/filehost attach /Wel": "filehost attach /Welcome.txt",
 		"/filehost attach /Welcome.txt \"/tempora": "filehost attach /Welcome.txt \"" + path + "\"",
 		"/filehost browse /command":                "filehost browse /command folder/",
 	} {
