@@ -75,6 +75,21 @@ func (p Path) Parent() Path { return Path{p.segments[:max(0, strings.LastIndexBy
 // IsBelow tells whether p is somewhere in folder.
 func (p Path) IsBelow(folder Path) bool { return strings.HasPrefix(p.segments, folder.segments+"/") }
 
+// Top splits p into the top-level folder that it is in, or is, and the path from there; both are the root for the root.
+func (p Path) Top() (top, rest Path) {
+	if p.IsRoot() {
+		return Root, Root
+	}
+	end := strings.IndexByte(p.segments[1:], '/') + 1
+	if end == 0 {
+		return p, Root
+	}
+	return Path{p.segments[:end]}, Path{p.segments[end:]}
+}
+
+// In is the path of what is at p as it is seen from a folder.
+func (p Path) In(folder Path) Path { return Path{folder.segments + p.segments} }
+
 // Name is the last segment as the host has it; "" for the root.
 func (p Path) Name() string { return p.segments[strings.LastIndexByte(p.segments, '/')+1:] }
 

@@ -13,6 +13,10 @@ import (
 
 // Stat implements filehost.Remote.
 func (c *Client) Stat(ctx context.Context, credential filehost.Credential, path filehost.Path) (filehost.Entry, error) {
+	if c.profile.spaces && path.IsRoot() {
+		_, err := c.askSpaces(ctx, credential)
+		return c.top(), err
+	}
 	tree, err := c.tree(ctx, credential, path)
 	if err != nil {
 		return filehost.Entry{}, err
@@ -25,7 +29,7 @@ func (c *Client) Stat(ctx context.Context, credential filehost.Credential, path 
 		ask.folder = true
 		return c.statOnce(ctx, ask)
 	}
-	if slices.Contains(behindFile, answeredWith(err)) {
+	if slices.Contains(behindFile, answeredWith(err)) && path != tree.mount.path {
 		ask.path = path.Parent()
 		if parent, parentErr := c.statOnce(ctx, ask); parentErr == nil && parent.Kind == filehost.File {
 			return filehost.Entry{}, c.statusError(http.StatusNotFound)
@@ -80,6 +84,9 @@ const listPatience = time.Minute
 func (c *Client) List(
 	ctx context.Context, credential filehost.Credential, path filehost.Path, each func(filehost.Entry) error,
 ) (filehost.Entry, error) {
+	if c.profile.spaces && path.IsRoot() {
+		return c.listSpaces(ctx, credential, each)
+	}
 	ask, err := c.children(ctx, &credential, path)
 	if err != nil {
 		return filehost.Entry{}, err

@@ -41,6 +41,7 @@ type Client struct {
 	stallAfter time.Duration
 	clock      clockwork.Clock
 	keeping    keeping
+	spaces     spaceCache
 	traffic    *traffic
 	hashing    hashing
 	offering   *recent[person, offered]

@@ -79,7 +79,7 @@ func TestOpenComparesWithTheEntry(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			client := serve(t, c.kind, "", func(w http.ResponseWriter, _ *http.Request) {
+			client := serve(t, c.kind, "", withDrives(onePersonalSpace, func(w http.ResponseWriter, _ *http.Request) {
 				for name, value := range c.header {
 					w.Header().Set(name, value)
 				}
@@ -89,7 +89,8 @@ func TestOpenComparesWithTheEntry(t *testing.T) {
 					_ = http.NewResponseController(w).Flush()
 				}
 				_, _ = io.WriteString(w, body)
-			})
+			}))
+			c.entry.Path = c.entry.Path.In(topOf(c.kind))
 			content, err := client.Open(t.Context(), alice, c.entry)
 			if c.want != filehost.Internal {
 				assert.Equal(t, c.want, filehost.KindOf(err), "%v", err)

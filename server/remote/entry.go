@@ -6,6 +6,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,12 +45,27 @@ func (c *Client) entry(found found) (filehost.Entry, error) {
 		declared, _ := values.text(contentType)
 		entry.MIMEType = mimeType(declared, path.Name())
 	}
+	if found.mount != nil {
+		mountEntry(&entry, *found.mount)
+	}
 	modified, _ := values.text(lastModified)
 	entry.ModifiedAt = parseTime(modified)
 	tag, _ := values.text(etag)
 	entry.ETag = quoteETag(tag)
 	entry.Thumbnail = c.thumbnail(entry, values)
 	return entry, nil
+}
+
+// mountEntry makes the entry that of a mount. A space is neither deleted nor renamed by who may do so with what is in it.
+func mountEntry(entry *filehost.Entry, at mount) {
+	if at.id != "" {
+		entry.HostID = at.id
+	}
+	if entry.Space = at.space; at.space != "" {
+		entry.Permissions = slices.DeleteFunc(slices.Clone(entry.Permissions), func(permission filehost.Permission) bool {
+			return permission == filehost.Delete || permission == filehost.Rename
+		})
+	}
 }
 
 func kindOf(values *properties) (filehost.EntryKind, error) {

@@ -192,43 +192,74 @@ func (c *Client) wordReport(ctx context.Context, credential *filehost.Credential
 // any one character.
 var unsaid = strings.NewReplacer(`"`, `?`, `:`, `?`)
 
-// keywordReport searches at OpenCloud, in the space that the folder is in. The answer names entries by that space, tells of
-// none whether it is shared, and finds other names for * and ?.
+// keywordReport searches at OpenCloud: in the space that the folder is in, or in all of them from the top. What others share
+// is found by the search of everything alone. The answer names entries by their spaces, tells of none whether it is shared,
+// and finds other names for * and ?.
 func (c *Client) keywordReport(ctx context.Context, credential *filehost.Credential, found *hits) (propfind, error) {
+	found.named, found.shares = true, false
+	pattern := `name:"*` + unsaid.Replace(found.query.Text) + `*"`
 	folder := found.query.Folder
-	id, err := c.folderID(ctx, credential, folder)
+	if folder.IsRoot() {
+		return c.everywhere(ctx, credential, found, pattern)
+	}
+	tree, err := c.tree(ctx, *credential, folder)
 	if err != nil {
 		return propfind{}, err
 	}
-	space, _, ok := strings.Cut(id, "!")
-	top, err := within([]string{"dav", "spaces", space})
-	if !ok || err != nil || !filehost.IsHostID(id) {
-		return propfind{}, c.nonsense(fmt.Errorf("the id of a folder is %q", id))
+	id, err := c.folderID(ctx, credential, tree, folder)
+	switch {
+	case err != nil:
+		return propfind{}, err
+	case tree.mount.space == filehost.SharesSpace:
+		return c.everywhere(ctx, credential, found, pattern)
 	}
-	pattern := `name:"*` + unsaid.Replace(found.query.Text) + `*"`
-	if !folder.IsRoot() {
+	if folder != tree.mount.path {
+		if !filehost.IsHostID(id) {
+			return propfind{}, c.nonsense(fmt.Errorf("the id of a folder is %q", id))
+		}
 		pattern += " scope:" + id
 	}
-	found.named, found.shares = true, false
 	// Its first versions search all spaces at any other address, and name entries by the older one whatever was asked.
-	older, _ := within(append([]string{"remote.php"}, top.Segments()...))
-	tree := tree{origin: c.host.Origin(), top: c.below(top), also: c.below(older).Segments()}
-	ask := report(credential, tree, filehost.Root, c.searchFiles(pattern, found.query.Most+1))
+	tree.also = c.olderSpaces(tree.top.Name()).Segments()
+	ask := report(credential, tree, folder, c.searchFiles(pattern, found.query.Most+1))
 	ask.address = tree.origin + tree.top.Escaped()
-	ask.answered = func(header http.Header) error {
-		_, total, _ := strings.Cut(header.Get("Content-Range"), "/") // rows 0-9/10
-		found.total, _ = strconv.Atoi(total)                         // 0 = it is not told
-		return nil
-	}
+	ask.answered = found.counted
 	return ask, nil
 }
 
-// folderID asks for the host's id of a folder.
-func (c *Client) folderID(ctx context.Context, credential *filehost.Credential, folder filehost.Path) (id string, err error) {
-	tree, err := c.tree(ctx, *credential, folder)
+// everywhere is the request for a search in all spaces, and in all that others share.
+func (c *Client) everywhere(ctx context.Context, credential *filehost.Credential, found *hits, pattern string) (propfind, error) {
+	told, err := c.askSpaces(ctx, *credential) // what is in a space that is new must not be missing
 	if err != nil {
-		return "", err
+		return propfind{}, err
 	}
+	top, _ := within([]string{"dav", "spaces"})
+	older := c.olderSpaces("")
+	tree := tree{origin: c.host.Origin(), top: c.below(top), also: older.Segments(), mounts: told.mounts()}
+	ask := report(credential, tree, filehost.Root, c.searchFiles(pattern, found.query.Most+1))
+	ask.address = tree.origin + older.Escaped()
+	ask.answered = found.counted
+	return ask, nil
+}
+
+// olderSpaces is the older address of a space, or with "" of all of them.
+func (c *Client) olderSpaces(id string) filehost.Path {
+	older, _ := within([]string{"remote.php", "dav", "spaces"})
+	if whole, ok := older.Join(id); ok {
+		older = whole
+	}
+	return c.below(older)
+}
+
+// counted takes down how many entries the host has found.
+func (h *hits) counted(header http.Header) error {
+	_, total, _ := strings.Cut(header.Get("Content-Range"), "/") // rows 0-9/10
+	h.total, _ = strconv.Atoi(total)                             // 0 = it is not told
+	return nil
+}
+
+// folderID asks for the host's id of a folder.
+func (c *Client) folderID(ctx context.Context, credential *filehost.Credential, tree tree, folder filehost.Path) (id string, err error) {
 	ask := propfind{credential: credential, tree: tree, path: folder, depth: "0", body: propfindBody(resourceType, ocFileID)}
 	err = c.propfind(ctx, ask, func(found found) error {
 		switch {

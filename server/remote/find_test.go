@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,10 +19,10 @@ import (
 )
 
 const (
-	space    = "07302767-15ee-4f0c-9237-19615a2d2d30$b1f74ec4-dd7e-11ef-a543-03775734d0f7"
-	docsID   = space + "!2168b0f4-9a0a-4d30-adbd-7e4a42b76792"
-	helloID  = space + "!76dbcc0c-36f4-429f-be9d-c2192874f90c"
-	emptyDAV = `<d:multistatus xmlns:d="DAV:"/>`
+	personalID = "07302767-15ee-4f0c-9237-19615a2d2d30$b1f74ec4-dd7e-11ef-a543-03775734d0f7"
+	docsID     = personalID + "!2168b0f4-9a0a-4d30-adbd-7e4a42b76792"
+	helloID    = personalID + "!76dbcc0c-36f4-429f-be9d-c2192874f90c"
+	emptyDAV   = `<d:multistatus xmlns:d="DAV:"/>`
 )
 
 // asked is a request as a host sees it.
@@ -31,12 +32,20 @@ type asked struct{ method, path, depth, body string }
 type script struct {
 	t       *testing.T
 	answers map[string]http.HandlerFunc
-	seen    []asked
+
+	mu   sync.Mutex
+	seen []asked
 }
 
 func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if _, scripted := s.answers[drivesRequest]; !scripted && r.Method+" "+r.URL.EscapedPath() == drivesRequest {
+		onePersonalSpace(w, r)
+		return
+	}
 	body, _ := io.ReadAll(r.Body)
+	s.mu.Lock()
 	s.seen = append(s.seen, asked{r.Method, r.URL.EscapedPath(), r.Header.Get("Depth"), string(body)})
+	s.mu.Unlock()
 	if serve, ok := s.answers[r.Method+" "+r.URL.EscapedPath()]; ok {
 		serve(w, r)
 		return
@@ -185,11 +194,11 @@ func TestOwnCloudSearchesAsRecorded(t *testing.T) {
 }
 
 func TestOpenCloudSearchesItsSpaceInKQL(t *testing.T) {
-	rootID := space + "!b1f74ec4-dd7e-11ef-a543-03775734d0f7"
+	rootID := personalID + "!b1f74ec4-dd7e-11ef-a543-03775734d0f7"
 	answers := map[string]http.HandlerFunc{
-		"PROPFIND /remote.php/dav/files/alice/":     answer(rowsOf(row("/remote.php/dav/files/alice/", rootID, "<d:collection/>"))),
-		"PROPFIND /remote.php/dav/files/alice/Docs": answer(rowsOf(row("/remote.php/dav/files/alice/Docs/", docsID, "<d:collection/>"))),
-		"REPORT /dav/spaces/" + space: func(w http.ResponseWriter, r *http.Request) {
+		"PROPFIND /dav/spaces/" + personalID + "/":     answer(rowsOf(row("/dav/spaces/"+personalID+"/", rootID, "<d:collection/>"))),
+		"PROPFIND /dav/spaces/" + personalID + "/Docs": answer(rowsOf(row("/dav/spaces/"+personalID+"/Docs/", docsID, "<d:collection/>"))),
+		"REPORT /dav/spaces/" + personalID: func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Range", "rows 0-0/1")
 			answer(recording(t, "opencloud-search"))(w, r)
 		},
@@ -198,7 +207,7 @@ func TestOpenCloudSearchesItsSpaceInKQL(t *testing.T) {
 		folder, text, pattern string
 		found                 int
 	}{
-		"everywhere":               {"/", "hello", `name:"*hello*"`, 1},
+		"in a whole space":         {"/", "hello", `name:"*hello*"`, 1},
 		"below a folder":           {"/Docs", "HELLO", `name:"*HELLO*" scope:` + docsID, 1},
 		"a quotation mark":         {"/", `he"llo`, `name:"*he?llo*"`, 0},
 		"a scope of somebody's":    {"/Docs", "scope:x", `name:"*scope?x*" scope:` + docsID, 0},
@@ -207,14 +216,14 @@ func TestOpenCloudSearchesItsSpaceInKQL(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			host, client := scripted(t, "opencloud", answers)
-			found, truncated, err := find(t.Context(), client, filehost.Query{View: filehost.FolderView, Text: test.text, Folder: path(t, test.folder), Most: 10})
+			found, truncated, err := find(t.Context(), client, filehost.Query{View: filehost.FolderView, Text: test.text, Folder: path(t, test.folder).In(personal), Most: 10})
 			require.NoError(t, err)
 			assert.Equal(t, []string{test.pattern}, textsOf(t, host.seen[1].body, "pattern"))
 			assert.Len(t, found, test.found)
 			assert.False(t, truncated)
 			for _, entry := range found {
 				assert.Equal(t, filehost.Entry{
-					Path: path(t, "/Docs/hello.txt"), HostID: helloID, Kind: filehost.File, Size: 21, MIMEType: "text/plain", ModifiedAt: at("17:47:43"),
+					Path: path(t, "/Alan Turing/Docs/hello.txt"), HostID: helloID, Kind: filehost.File, Size: 21, MIMEType: "text/plain", ModifiedAt: at("17:47:43"),
 					Permissions: []filehost.Permission{filehost.Read, filehost.Write, filehost.Delete, filehost.Rename, filehost.Share}, Thumbnail: true,
 				}, entry, "the index has no ETag and doesn't say whether it is shared")
 			}
@@ -223,26 +232,26 @@ func TestOpenCloudSearchesItsSpaceInKQL(t *testing.T) {
 }
 
 func TestOpenCloudTellsHowManyItFound(t *testing.T) {
-	rootID := space + "!b1f74ec4-dd7e-11ef-a543-03775734d0f7"
-	hits := rowsOf(row("/dav/spaces/"+space+"/a.txt", docsID, ""), row("/remote.php/dav/spaces/"+space+"/b/a.txt", helloID, ""))
+	rootID := personalID + "!b1f74ec4-dd7e-11ef-a543-03775734d0f7"
+	hits := rowsOf(row("/dav/spaces/"+personalID+"/a.txt", docsID, ""), row("/remote.php/dav/spaces/"+personalID+"/b/a.txt", helloID, ""))
 	for contentRange, want := range map[string]bool{"rows 0-1/2": false, "rows 0-1/3": true, "": false, "nonsense": false} {
 		_, client := scripted(t, "opencloud", map[string]http.HandlerFunc{
-			"PROPFIND /remote.php/dav/files/alice/": answer(rowsOf(row("/remote.php/dav/files/alice/", rootID, "<d:collection/>"))),
-			"REPORT /dav/spaces/" + space: func(w http.ResponseWriter, r *http.Request) {
+			"PROPFIND /dav/spaces/" + personalID + "/": answer(rowsOf(row("/dav/spaces/"+personalID+"/", rootID, "<d:collection/>"))),
+			"REPORT /dav/spaces/" + personalID: func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Range", contentRange)
 				answer(hits)(w, r)
 			},
 		})
-		found, truncated, err := find(t.Context(), client, filehost.Query{View: filehost.FolderView, Text: "a", Most: 10})
+		found, truncated, err := find(t.Context(), client, filehost.Query{View: filehost.FolderView, Text: "a", Folder: personal, Most: 10})
 		require.NoError(t, err)
-		assert.Equal(t, []string{"/a.txt", "/b/a.txt"}, pathsOf(found), "by either name of the space")
+		assert.Equal(t, []string{"/Alan Turing/a.txt", "/Alan Turing/b/a.txt"}, pathsOf(found), "by either name of the space")
 		assert.Equal(t, want, truncated, contentRange)
 	}
-	for name, id := range map[string]string{"no id": "", "no space": "7", "a way out": "..!x", "two words": "a b!c", "a slash": "a/b!c"} {
+	for name, id := range map[string]string{"no id": "", "two words": "a b!c", "a slash": "a/b!c"} {
 		_, client := scripted(t, "opencloud", map[string]http.HandlerFunc{
-			"PROPFIND /remote.php/dav/files/alice/": answer(rowsOf(row("/remote.php/dav/files/alice/", id, "<d:collection/>"))),
+			"PROPFIND /dav/spaces/" + personalID + "/Docs": answer(rowsOf(row("/dav/spaces/"+personalID+"/Docs/", id, "<d:collection/>"))),
 		})
-		_, _, err := find(t.Context(), client, filehost.Query{View: filehost.FolderView, Text: "a", Most: 10})
+		_, _, err := find(t.Context(), client, filehost.Query{View: filehost.FolderView, Text: "a", Folder: path(t, "/Alan Turing/Docs"), Most: 10})
 		assert.Equal(t, filehost.HostUnavailable, filehost.KindOf(err), name)
 	}
 }
@@ -274,13 +283,13 @@ func TestASearchBelowWhatIsNoFolder(t *testing.T) {
 		"Nextcloud, sign-in": {"nextcloud", map[string]http.HandlerFunc{"SEARCH /remote.php/dav/": status(401)}, filehost.CredentialRejected},
 		"ownCloud, a file":   {"owncloud", map[string]http.HandlerFunc{"PROPFIND /remote.php/dav/files/alice/x": file}, filehost.InvalidRequest},
 		"ownCloud, gone":     {"owncloud", map[string]http.HandlerFunc{"PROPFIND /remote.php/dav/files/alice/x": gone}, filehost.NotFound},
-		"OpenCloud, a file":  {"opencloud", map[string]http.HandlerFunc{"PROPFIND /remote.php/dav/files/alice/x": file}, filehost.InvalidRequest},
-		"OpenCloud, gone":    {"opencloud", map[string]http.HandlerFunc{"PROPFIND /remote.php/dav/files/alice/x": gone}, filehost.NotFound},
+		"OpenCloud, a file":  {"opencloud", map[string]http.HandlerFunc{"PROPFIND /dav/spaces/" + personalID + "/x": answer(rowsOf(row("/dav/spaces/"+personalID+"/x", helloID, "")))}, filehost.InvalidRequest},
+		"OpenCloud, gone":    {"opencloud", map[string]http.HandlerFunc{"PROPFIND /dav/spaces/" + personalID + "/x": gone}, filehost.NotFound},
 		"plain WebDAV":       {"webdav", nil, filehost.Unsupported},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, client := scripted(t, test.kind, test.answers)
-			_, _, err := find(t.Context(), client, filehost.Query{View: filehost.FolderView, Text: "f", Folder: path(t, "/x"), Most: 10})
+			_, _, err := find(t.Context(), client, filehost.Query{View: filehost.FolderView, Text: "f", Folder: path(t, "/x").In(topOf(test.kind)), Most: 10})
 			assert.Equal(t, test.want, filehost.KindOf(err))
 		})
 	}
@@ -294,7 +303,7 @@ func TestEachHostOffersWhatItCan(t *testing.T) {
 	for kind, want := range map[string]filehost.Capabilities{
 		"nextcloud": {Links: allLinks, Search: true, Recent: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true},
 		"owncloud":  {Links: allLinks, Search: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true},
-		"opencloud": {Links: allLinks, Search: true, Thumbnails: true, StableIDs: true, ChangeDetection: true},
+		"opencloud": {Links: allLinks, Search: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Spaces: true},
 		"webdav":    {ChangeDetection: true},
 	} {
 		_, client := scripted(t, kind, map[string]http.HandlerFunc{"GET /ocs/v2.php/cloud/capabilities": status(http.StatusNotFound)})

@@ -57,19 +57,19 @@ func TestListNextcloudAsRecorded(t *testing.T) {
 }
 
 func TestListOpenCloudAsRecorded(t *testing.T) {
-	const space = "07302767-15ee-4f0c-9237-19615a2d2d30$b1f74ec4-dd7e-11ef-a543-03775734d0f7"
-	client := serve(t, "opencloud", "/dav/spaces/"+space, answer(recording(t, "opencloud-folder")))
-	client.profile.davRoot = nil // the recording is of a space, not of a home
+	client := serve(t, "opencloud", "", withDrives(onePersonalSpace, answer(recording(t, "opencloud-folder"))))
 
-	folder, entries, err := list(t.Context(), client, filehost.Root)
+	folder, entries, err := list(t.Context(), client, personal)
 
 	require.NoError(t, err)
 	assert.Equal(t, `"6188abd6af47cb2c8b738a7972716f06"`, folder.ETag)
-	assert.Empty(t, folder.HostID, "nothing would find the top folder by it")
+	assert.Equal(t, filehost.PersonalSpace, folder.Space)
+	assert.Equal(t, personalID+"!b1f74ec4-dd7e-11ef-a543-03775734d0f7", folder.HostID)
+	assert.Equal(t, []filehost.Permission{filehost.Read, filehost.Create, filehost.Share}, folder.Permissions, "a space is not deleted or renamed")
 	require.Len(t, entries, 1)
-	docs := path(t, "/Docs")
+	docs := path(t, "/Alan Turing/Docs")
 	assert.Equal(t, filehost.Entry{
-		Path: docs, HostID: space + "!2168b0f4-9a0a-4d30-adbd-7e4a42b76792", Kind: filehost.Folder, Size: 42, ModifiedAt: at("17:47:43"), ETag: `"3ceb48065eec96ab7da8111e793edf7a"`,
+		Path: docs, HostID: personalID + "!2168b0f4-9a0a-4d30-adbd-7e4a42b76792", Kind: filehost.Folder, Size: 42, ModifiedAt: at("17:47:43"), ETag: `"3ceb48065eec96ab7da8111e793edf7a"`,
 		Permissions: ownedFolder, Shared: &no,
 	}, entries[0], "the private link is of another origin than the base URL")
 }

@@ -25,12 +25,33 @@ var errTooLong = errors.New("too long")
 // tree is a user's part of the host.
 type tree struct {
 	origin string
-	top    filehost.Path // the path, at the origin, of the user's top folder
+	top    filehost.Path // the path, at the origin, of what is at the mount
 	also   []string      // the segments of another path of it, which answers may have; nil = none
+	mount  mount
+	mounts *mounts // nil = there is one; else the name below top tells which it is
+}
+
+// mount is where the user has a part of the host. The zero value is his top folder.
+type mount struct {
+	path  filehost.Path
+	space filehost.SpaceKind
+	id    string // the host's id of what is there, whatever an answer says; "" = what an answer says
+}
+
+// at returns the mount at a path, if there is one other than the user's top folder.
+func (t tree) at(path filehost.Path) (mount, bool) {
+	if t.mounts != nil {
+		at, ok := t.mounts.byPath[path]
+		return at, ok
+	}
+	return t.mount, !path.IsRoot() && path == t.mount.path
 }
 
 // tree returns the part of the host that belongs to the credential's user and that a path of his is in.
-func (c *Client) tree(_ context.Context, credential filehost.Credential, _ filehost.Path) (tree, error) {
+func (c *Client) tree(ctx context.Context, credential filehost.Credential, path filehost.Path) (tree, error) {
+	if c.profile.spaces {
+		return c.spaceTree(ctx, credential, path)
+	}
 	top := c.base
 	for _, segment := range c.profile.davRoot {
 		if segment == userSegment {
@@ -47,6 +68,9 @@ func (c *Client) tree(_ context.Context, credential filehost.Credential, _ fileh
 
 // url is the address of path. A folder's ends in a slash: without it Apache answers with a redirect.
 func (t tree) url(path filehost.Path, folder bool) string {
+	if !t.mount.path.IsRoot() {
+		_, path = path.Top()
+	}
 	address := t.origin + t.top.Escaped() + path.Escaped()
 	if folder || path.IsRoot() {
 		address += "/"
@@ -81,7 +105,30 @@ func (t tree) path(href string) (filehost.Path, error) {
 	if !startsWith(segments, top) {
 		return filehost.Root, fmt.Errorf("outside of %s: href %q", t.top, href)
 	}
-	return within(segments[len(top):])
+	return t.mounted(segments[len(top):])
+}
+
+// errElsewhere is the cause of the error for an href in a part of the host that the user has nowhere.
+var errElsewhere = errors.New("in no folder of the user's")
+
+// mounted is the user's path of what has these names below the top.
+func (t tree) mounted(names []string) (filehost.Path, error) {
+	at := t.mount
+	if t.mounts != nil {
+		var ok bool
+		if len(names) == 0 {
+			return filehost.Root, errElsewhere
+		}
+		if at, ok = t.mounts.named(names[0]); !ok {
+			return filehost.Root, errElsewhere
+		}
+		names = names[1:]
+	}
+	path, err := within(names)
+	if err == nil && at.path.Len()+path.Len() > filehost.MaxPathBytes {
+		err = fmt.Errorf("%w: a path above %d bytes", errTooLong, filehost.MaxPathBytes)
+	}
+	return path.In(at.path), err
 }
 
 func startsWith(segments, first []string) bool {
@@ -116,7 +163,8 @@ func (h *hrefs) path(href string) (filehost.Path, error) {
 // first reads an href whose beginning is a new one.
 func (h *hrefs) first(href string) (filehost.Path, error) {
 	path, err := h.tree.path(href)
-	if slash := strings.LastIndexByte(strings.TrimSuffix(href, "/"), '/'); err == nil && !path.IsRoot() && strings.HasPrefix(href, "/") {
+	_, top := h.tree.at(path)
+	if slash := strings.LastIndexByte(strings.TrimSuffix(href, "/"), '/'); err == nil && !path.IsRoot() && !top && strings.HasPrefix(href, "/") {
 		h.before, h.folder = strings.Clone(href[:slash+1]), path.Parent()
 	}
 	return path, err

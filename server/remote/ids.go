@@ -17,6 +17,7 @@ const (
 	noIDs         idLookup = iota
 	idsBySearch            // by SEARCH (RFC 5323): ids are numbers
 	idsByMetaPath          // by PROPFIND on its own resource, which tells the path
+	idsBySpace             // the same, which tells the path in a space: the id begins with that of the space
 )
 
 // hostID is the host's own id of the entry at path. The user's top folder needs none: it is never renamed, and no search
@@ -29,8 +30,7 @@ func (c *Client) hostID(path filehost.Path, values *properties) string {
 	return id
 }
 
-// StatID implements filehost.Remote. What the host finds is asked for its id again: an id of OpenCloud can be of another
-// space, where its path means something else.
+// StatID implements filehost.Remote. What the host finds is asked for its id again: meanwhile something else may be there.
 func (c *Client) StatID(ctx context.Context, credential filehost.Credential, hostID string) (entry filehost.Entry, err error) {
 	switch c.profile.ids {
 	case idsBySearch:
@@ -40,6 +40,8 @@ func (c *Client) StatID(ctx context.Context, credential filehost.Credential, hos
 		if path, err = c.metaPath(ctx, credential, hostID); err == nil {
 			entry, err = c.Stat(ctx, credential, path)
 		}
+	case idsBySpace:
+		return c.statInSpace(ctx, credential, hostID)
 	default:
 		return filehost.Entry{}, &filehost.Error{Kind: filehost.Unsupported, Field: "id", Message: c.host.Name + " has no ids of its own: list the folder again."}
 	}
@@ -89,12 +91,78 @@ func (c *Client) searchID(ctx context.Context, credential filehost.Credential, h
 	return *first, nil
 }
 
+// statInSpace finds an entry by the path that OpenCloud tells of its id: in the space that the id names, or in what somebody
+// shares with the user of a space that he doesn't have.
+func (c *Client) statInSpace(ctx context.Context, credential filehost.Credential, hostID string) (filehost.Entry, error) {
+	drive, _, ok := driveItem(hostID)
+	if !ok {
+		return filehost.Entry{}, c.noSuchID(errors.New("the id names no space"))
+	}
+	told, err := c.toldPath(ctx, credential, hostID)
+	if err != nil {
+		return filehost.Entry{}, err
+	}
+	var places []place
+	_, err = c.knownSpaces(ctx, credential, func(known *spaces) bool {
+		places = known.places(drive, hostID, told)
+		return len(places) > 0
+	})
+	if err != nil {
+		return filehost.Entry{}, err
+	}
+	for _, at := range places[:min(len(places), mostPlaces)] {
+		entry, err := c.Stat(ctx, credential, at.path)
+		switch {
+		case err == nil && entry.HostID == at.hostID:
+			return entry, nil
+		case err != nil && filehost.KindOf(err) != filehost.NotFound:
+			return filehost.Entry{}, err
+		}
+	}
+	return filehost.Entry{}, c.noSuchID(errors.New("it is in no space of the user's"))
+}
+
+// place is where an entry may be, and its id there.
+type place struct {
+	path   filehost.Path
+	hostID string
+}
+
+// places are where the entry of a drive may be, by its path there. What somebody shares has an id of its own where the user
+// has it, and what lies in it the id that it has for its owner.
+func (s *spaces) places(drive, hostID string, told filehost.Path) []place {
+	if at, ok := s.drive(drive); ok {
+		return []place{{told.In(at.path), hostID}}
+	}
+	var places []place
+	top, rest := told.Top()
+	for _, each := range s.incoming {
+		switch {
+		case each.drive != drive || each.name != top.Name():
+		case !rest.IsRoot():
+			places = append(places, place{rest.In(each.path), hostID})
+		case each.item == hostID:
+			places = append(places, place{each.path, each.id})
+		}
+	}
+	return places
+}
+
 // mostPlaces is at how many paths one file is looked for.
 const mostPlaces = 100
 
-// metaPath asks ownCloud for the path of the entry with an id. OpenCloud answers as ownCloud 10 does, with the path in the
-// entry's space.
+// metaPath asks ownCloud for the path of the entry with an id.
 func (c *Client) metaPath(ctx context.Context, credential filehost.Credential, hostID string) (filehost.Path, error) {
+	path, err := c.toldPath(ctx, credential, hostID)
+	if err == nil && path.IsRoot() {
+		err = c.noSuchID(errors.New("it is the top folder"))
+	}
+	return path, err
+}
+
+// toldPath is what the host tells of an entry's path by its id. OpenCloud answers as ownCloud 10 does, with the path in the
+// entry's space; of what somebody shares with the user, with that below the first folder that he may see.
+func (c *Client) toldPath(ctx context.Context, credential filehost.Credential, hostID string) (filehost.Path, error) {
 	top, _ := within([]string{"remote.php", "dav", "meta"})
 	resource, ok := filehost.Root.Join(hostID)
 	if !ok {
@@ -109,12 +177,13 @@ func (c *Client) metaPath(ctx context.Context, credential filehost.Credential, h
 		body:       propfindBody(ocMetaPath),
 	}
 	var path filehost.Path
+	told := false
 	err := c.propfind(ctx, ask, func(found found) (err error) {
 		if found.values == nil {
 			return c.noSuchID(fmt.Errorf("status %d of the path", found.status))
 		}
 		text, _ := found.values.text(ocMetaPath)
-		if text == "" { // which OpenCloud says of what is gone, or of nothing
+		if told = text != ""; !told { // which OpenCloud says of what is gone, or of nothing
 			return nil
 		}
 		if path, err = filehost.ParsePath("path", text); err != nil {
@@ -125,7 +194,7 @@ func (c *Client) metaPath(ctx context.Context, credential filehost.Credential, h
 	switch {
 	case answeredWith(err) == http.StatusBadRequest: // it has no ids of this form
 		return filehost.Root, c.noSuchID(err)
-	case err == nil && path.IsRoot():
+	case err == nil && !told:
 		return filehost.Root, c.noSuchID(errors.New("the host told no path"))
 	}
 	return path, err

@@ -30,18 +30,20 @@ func TestNextcloudFindsAnIDBySearching(t *testing.T) {
 func TestOwnCloudTellsWhereAnIDIs(t *testing.T) {
 	for kind, id := range map[string]string{"owncloud": "7", "opencloud": helloID} {
 		escaped := path(t, "/"+id).Escaped()
+		top := map[string]string{"owncloud": "/remote.php/dav/files/alice", "opencloud": "/dav/spaces/" + personalID}[kind]
 		host, client := scripted(t, kind, map[string]http.HandlerFunc{
-			"PROPFIND /remote.php/dav/meta" + escaped + "/":           answer(metaRow(escaped[1:], "/Docs/a &amp; b.txt")),
-			"PROPFIND /remote.php/dav/files/alice/Docs/a%20&%20b.txt": answer(rowsOf(row("/remote.php/dav/files/alice/Docs/a%20&amp;%20b.txt", id, ""))),
+			"PROPFIND /remote.php/dav/meta" + escaped + "/": answer(metaRow(escaped[1:], "/Docs/a &amp; b.txt")),
+			"PROPFIND " + top + "/Docs/a%20&%20b.txt":       answer(rowsOf(row(top+"/Docs/a%20&amp;%20b.txt", id, ""))),
 		})
 		entry, err := client.StatID(t.Context(), alice, id)
 		require.NoError(t, err, kind)
-		assert.Equal(t, []string{"/Docs/a & b.txt", id}, []string{entry.Path.String(), entry.HostID}, kind)
+		assert.Equal(t, []string{path(t, "/Docs/a & b.txt").In(topOf(kind)).String(), id}, []string{entry.Path.String(), entry.HostID}, kind)
 		assert.Equal(t, "0", host.seen[0].depth)
 	}
 }
 
 func TestAnIDThatFindsNothingIsNotFound(t *testing.T) {
+	metaHello := "PROPFIND /remote.php/dav/meta" + path(t, "/"+helloID).Escaped() + "/"
 	meta, file := "PROPFIND /remote.php/dav/meta/7/", "PROPFIND /remote.php/dav/files/alice/a"
 	none := rowsOf(`<d:response><d:href>/remote.php/dav/meta/7/</d:href><d:propstat><d:prop><oc:meta-path-for-user/></d:prop>` +
 		`<d:status>HTTP/1.1 404 Not Found</d:status></d:propstat></d:response>`)
@@ -61,9 +63,10 @@ func TestAnIDThatFindsNothingIsNotFound(t *testing.T) {
 		"ownCloud, another meanwhile": {"owncloud", "7", map[string]http.HandlerFunc{meta: answer(metaRow("7", "/a")), file: answer(rowsOf(row("/remote.php/dav/files/alice/a", "8", "")))}, filehost.NotFound},
 		"ownCloud, the top folder":    {"owncloud", "7", map[string]http.HandlerFunc{meta: answer(metaRow("7", "/"))}, filehost.NotFound},
 		"ownCloud, a way out":         {"owncloud", "7", map[string]http.HandlerFunc{meta: answer(metaRow("7", "/../a"))}, filehost.HostUnavailable},
-		"OpenCloud, gone":             {"opencloud", "7", map[string]http.HandlerFunc{meta: answer(metaRow("7", ""))}, filehost.NotFound},
+		"OpenCloud, gone":             {"opencloud", helloID, map[string]http.HandlerFunc{metaHello: answer(metaRow(helloID, ""))}, filehost.NotFound},
 		"ownCloud, no answer":         {"owncloud", "7", map[string]http.HandlerFunc{meta: answer(emptyDAV)}, filehost.NotFound},
-		"OpenCloud, of no such form":  {"opencloud", "7", map[string]http.HandlerFunc{meta: status(400)}, filehost.NotFound},
+		"OpenCloud, of no such form":  {"opencloud", helloID, map[string]http.HandlerFunc{metaHello: status(400)}, filehost.NotFound},
+		"OpenCloud, of no space":      {"opencloud", "7", nil, filehost.NotFound},
 		"OpenCloud, a way out":        {"opencloud", "..", nil, filehost.NotFound},
 		"plain WebDAV":                {"webdav", "7", nil, filehost.Unsupported},
 	} {

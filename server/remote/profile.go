@@ -15,6 +15,7 @@ const userSegment = "{user}"
 // profile is what one kind of host does in its own way.
 type profile struct {
 	davRoot       []string     // the user's top folder, below the base URL
+	spaces        bool         // the top-level folders are the drives of its Graph API, and nothing else; davRoot is not used
 	properties    []property   // asked for of each entry
 	alwaysETag    bool         // an entry without ETag is one that the host hides
 	etagHeaders   []string     // where an answer to GET has its ETag, the best first
@@ -94,7 +95,7 @@ var profiles = map[string]profile{
 	},
 	// OpenCloud, and ownCloud Infinite Scale that it comes from. They heed neither If-Match nor If-None-Match.
 	"opencloud": {
-		davRoot: []string{"remote.php", "dav", "files", userSegment}, // the personal space, by the user's name
+		spaces: true,
 		properties: []property{
 			resourceType, contentLength, contentType, lastModified, etag, ocSize, ocPermissions, ocFileID, ocShareTypes, ocPrivateLink,
 		},
@@ -105,11 +106,11 @@ var profiles = map[string]profile{
 		appTokens:     true,
 		statusPath:    "/status.php",
 		otherProducts: []string{"Nextcloud", "ownCloud"},
-		ids:           idsByMetaPath,
+		ids:           idsBySpace,
 		search:        keywordReports,
 		previews:      previews{query: previewOfFile, types: []string{"image/png", "image/jpeg", "image/gif", "image/bmp", "image/tiff", "text/plain"}},
 		sharing:       graphSharing,
-		capabilities:  filehost.Capabilities{Links: allLinks, Search: true, Thumbnails: true, StableIDs: true, ChangeDetection: true},
+		capabilities:  filehost.Capabilities{Links: allLinks, Search: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Spaces: true},
 	},
 	"webdav": {
 		properties:   []property{resourceType, contentLength, contentType, lastModified, etag},

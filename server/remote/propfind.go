@@ -57,6 +57,7 @@ type found struct {
 	path   filehost.Path
 	values *properties // nil when there are none; of this entry only until the next
 	status int         // why there are none
+	mount  *mount      // the entry is one; nil = it is none
 	// readOnly = it was asked for with a credential that may change nothing.
 	readOnly bool
 }
@@ -117,10 +118,17 @@ func (c *Client) readAnswer(answer *multistatus, ask propfind, each func(found) 
 		}
 		for _, href := range entry.hrefs {
 			path, err := hrefs.path(href)
-			if err != nil {
+			next := found{path: path, values: entry.values, status: entry.status, readOnly: readOnly}
+			switch {
+			case errors.Is(err, errElsewhere):
+				next.values, next.status = nil, http.StatusNotFound
+			case err != nil:
 				return c.misnamed(err)
 			}
-			if err := each(found{path, entry.values, entry.status, readOnly}); err != nil {
+			if at, ok := ask.tree.at(path); ok {
+				next.mount = &at
+			}
+			if err := each(next); err != nil {
 				return err
 			}
 		}
