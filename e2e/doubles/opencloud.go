@@ -7,9 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -21,6 +19,11 @@ type OpenCloud struct {
 	*server
 	key       *rsa.PrivateKey
 	appTokens *appTokens
+
+	// Guarded by the server's mu.
+	projects []*project
+	shares   []*shared
+	made     int // of both
 }
 
 var _ hosts.Host = (*OpenCloud)(nil)
@@ -38,7 +41,7 @@ func StartOpenCloud(ctx context.Context, cfg hosts.Config) (*OpenCloud, error) {
 	if err != nil {
 		return nil, err
 	}
-	base.traits = hosts.Traits{Kind: "opencloud"}
+	base.traits = hosts.Traits{Kind: "opencloud", Home: cfg.PersonalSpace}
 	o := &OpenCloud{server: base, key: key, appTokens: &appTokens{clock: base.clock}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", o.unknown)
@@ -46,6 +49,7 @@ func StartOpenCloud(ctx context.Context, cfg hosts.Config) (*OpenCloud, error) {
 		"/status.php":                       o.status,
 		"/remote.php/dav/files/":            o.dav,
 		"/remote.php/dav/spaces/":           o.dav,
+		"/remote.php/dav/spaces":            o.dav,
 		"/remote.php/dav/meta/":             o.dav,
 		"/dav/spaces/":                      o.dav,
 		"/ocs/v2.php/cloud/user":            o.ocsUser,
@@ -160,43 +164,3 @@ func (o *OpenCloud) ocsUser(w http.ResponseWriter, r *http.Request) {
 
 // mail is the address of an account, which each has.
 func (o *OpenCloud) mail(user string) string { return cmp.Or(o.email(user), user+"@example.org") }
-
-// drives tells of the spaces: one's own, and the one that holds what others share.
-func (o *OpenCloud) drives(w http.ResponseWriter, r *http.Request) {
-	user, ok := o.come(w, r)
-	if !ok {
-		return
-	}
-	top, err := o.disk.find(user, "/")
-	if err != nil {
-		o.unknown(w, r)
-		return
-	}
-	const shares = "a0ca6a90-a365-4782-871e-d44447bbc668$a0ca6a90-a365-4782-871e-d44447bbc668"
-	address := func(id string) string { return o.Origin() + "/dav/spaces/" + id }
-	writePlainJSON(w, http.StatusOK, map[string]any{"value": []any{
-		map[string]any{
-			"driveAlias": "personal/" + user, "driveType": "personal", "id": spaceID(user), "name": user,
-			"lastModifiedDateTime": top.info.ModTime().UTC(),
-			"owner":                map[string]any{"user": map[string]any{"displayName": "", "id": userID(user)}},
-			"quota":                map[string]any{"remaining": int64(1<<63 - 1), "state": "normal", "total": 0, "used": o.disk.size(top)},
-			"root":                 map[string]any{"eTag": openCloudETag(top), "id": spaceID(user), "webDavUrl": address(spaceID(user))},
-			"webUrl":               o.Origin() + "/f/" + spaceID(user),
-		},
-		map[string]any{
-			"driveAlias": "virtual/shares", "driveType": "virtual", "id": shares, "name": "Shares",
-			"root":   map[string]any{"eTag": "DECAFC00FEE", "id": shares, "webDavUrl": address(shares)},
-			"webUrl": o.Origin() + "/f/" + shares,
-		},
-	}})
-}
-
-// owner finds whose space an id names.
-func (o *OpenCloud) owner(space string) (user string, ok bool) {
-	for _, name := range slices.Sorted(maps.Keys(o.users)) {
-		if spaceID(name) == space || spaceID(name)+"!"+userID(name) == space {
-			return name, true
-		}
-	}
-	return "", false
-}

@@ -39,31 +39,39 @@ func (o *OpenCloud) dav(w http.ResponseWriter, r *http.Request) {
 		o.meta(w, r, caller)
 		return
 	}
+	if r.URL.Path == davPrefix+"/spaces" {
+		o.space(w, r, caller, place{user: caller, path: "/", root: r.URL.Path})
+		return
+	}
 	for _, root := range []string{davPrefix + "/files", davPrefix + "/spaces", "/dav/spaces"} {
 		first, name, ok := below(r, root)
 		if !ok {
 			continue
 		}
-		owner := first
+		at, found := place{user: caller, path: name, root: root + "/" + first, role: Manager}, strings.EqualFold(first, caller)
 		if strings.HasSuffix(root, "/spaces") {
-			owner, _ = o.owner(first)
+			if first == sharesSpace && name == "/" && r.Method == "PROPFIND" {
+				o.sharesFolder(w, r, caller, root+"/"+first)
+				return
+			}
+			at, found = o.spaceAt(caller, first, name, root+"/"+first)
+			if first == sharesSpace && r.Method == "REPORT" {
+				at, found = place{user: caller, path: "/", root: root + "/" + first}, true
+			}
 		}
-		if !strings.EqualFold(owner, caller) {
+		if !found {
 			// What belongs to another is not there.
 			o.missing(w, r)
 			return
 		}
-		o.space(w, r, place{user: caller, path: name, root: root + "/" + first})
+		o.space(w, r, caller, at)
 		return
 	}
 	o.unknown(w, r)
 }
 
-// place is what a request is about, and below which address.
-type place struct{ user, path, root string }
-
-func (o *OpenCloud) space(w http.ResponseWriter, r *http.Request, at place) {
-	o.faults.Serve(w, r, at.user, at.path, func(w http.ResponseWriter, r *http.Request) {
+func (o *OpenCloud) space(w http.ResponseWriter, r *http.Request, caller string, at place) {
+	o.faults.Serve(w, r, caller, at.path, func(w http.ResponseWriter, r *http.Request) {
 		switch r.Method {
 		case "PROPFIND":
 			o.propfind(w, r, at)
@@ -75,7 +83,7 @@ func (o *OpenCloud) space(w http.ResponseWriter, r *http.Request, at place) {
 			if strings.HasPrefix(at.root, "/dav/spaces/") && strings.HasSuffix(r.URL.Path, "/") {
 				o.surprise(r, "an id of a space ends in a slash")
 			}
-			o.report(w, r, at.user)
+			o.report(w, r, caller)
 		case "SEARCH":
 			w.WriteHeader(http.StatusMethodNotAllowed)
 		default:
@@ -105,7 +113,7 @@ func davError(w http.ResponseWriter, status int, exception, message string) {
 func openCloudETag(n node) string { return `"` + n.fingerprint() + `"` }
 
 // property tells what a file or folder has of a property.
-func (o *OpenCloud) property(name xml.Name, n node) value {
+func (o *OpenCloud) property(name xml.Name, n node, at place) value {
 	if n.isDir() && filesOnly[name] || !n.isDir() && foldersOnly[name] {
 		return absent
 	}
@@ -128,15 +136,15 @@ func (o *OpenCloud) property(name xml.Name, n node) value {
 	case davName("quota-available-bytes"):
 		return markup("-2") // not known
 	case ocName("fileid"), ocName("id"):
-		return markup(resourceID(n))
+		return markup(at.resourceID(n))
 	case ocName("spaceid"):
 		return markup(spaceID(n.user))
 	case ocName("permissions"):
-		return markup(openCloudLetters(n))
+		return markup(at.letters(n))
 	case ocName("favorite"):
 		return markup("0")
 	case ocName("privatelink"):
-		return markup(escapeText(o.Origin() + (&url.URL{Path: "/f/" + resourceID(n)}).EscapedPath()))
+		return markup(escapeText(o.Origin() + (&url.URL{Path: "/f/" + at.resourceID(n)}).EscapedPath()))
 	case ocName("owner-display-name"), ocName("owner-id"):
 		return markup(escapeText(n.user))
 	}
@@ -187,12 +195,15 @@ func (o *OpenCloud) propfind(w http.ResponseWriter, r *http.Request, at place) {
 		o.missing(w, r)
 		return
 	}
-	var out strings.Builder
-	out.WriteString(`<d:multistatus xmlns:s="http://sabredav.org/ns" xmlns:d="DAV:" xmlns:oc="` + nsOC + `">`)
-	for _, n := range nodes {
-		out.WriteString(o.response(n, at.root, asked, isMinimal(r)))
+	rows := make([]string, len(nodes))
+	for i, n := range nodes {
+		rows[i] = o.response(n, at, asked, isMinimal(r))
 	}
-	out.WriteString("</d:multistatus>")
+	o.multistatus(w, r, rows, top.isDir())
+}
+
+// multistatus answers a PROPFIND.
+func (o *OpenCloud) multistatus(w http.ResponseWriter, r *http.Request, rows []string, folder bool) {
 	header := w.Header()
 	header.Set("Content-Type", "application/xml; charset=utf-8")
 	header.Set("Dav", "1, 3, extended-mkcol")
@@ -200,32 +211,37 @@ func (o *OpenCloud) propfind(w http.ResponseWriter, r *http.Request, at place) {
 	if isMinimal(r) {
 		header.Set("Preference-Applied", "return=minimal")
 	}
-	if top.isDir() {
+	if folder {
 		header.Set("Access-Control-Expose-Headers", "Tus-Resumable, Tus-Version, Tus-Extension")
 		header.Set("Tus-Resumable", "1.0.0")
 		header.Set("Tus-Version", "1.0.0")
 		header.Set("Tus-Extension", "creation, creation-with-upload, checksum, expiration")
 	}
 	w.WriteHeader(http.StatusMultiStatus)
-	writeXML(w, out.String())
+	writeXML(w, `<d:multistatus xmlns:s="http://sabredav.org/ns" xmlns:d="DAV:" xmlns:oc="`+nsOC+`">`+strings.Join(rows, "")+"</d:multistatus>")
 }
 
-func (o *OpenCloud) response(n node, root string, asked propfind, minimal bool) string {
+func (o *OpenCloud) response(n node, at place, asked propfind, minimal bool) string {
+	href := at.root + strings.TrimSuffix(strings.TrimPrefix(n.path, at.base), "/")
+	if n.isDir() {
+		href += "/"
+	}
+	return o.row(href, asked, minimal, func(name xml.Name) value { return o.property(name, n, at) })
+}
+
+// row is one response of a multistatus.
+func (o *OpenCloud) row(href string, asked propfind, minimal bool, property func(xml.Name) value) string {
 	names := asked.names
 	if asked.all {
 		names, minimal = openCloudAll, true
 	}
 	var found, missing strings.Builder
 	for _, name := range names {
-		if v := o.property(name, n); v.there {
+		if v := property(name); v.there {
 			found.WriteString(openCloudElement(name, v.markup))
 		} else {
 			missing.WriteString(openCloudElement(name, ""))
 		}
-	}
-	href := root + strings.TrimSuffix(n.path, "/")
-	if n.isDir() {
-		href += "/"
 	}
 	var out strings.Builder
 	out.WriteString("<d:response><d:href>" + escapeText((&url.URL{Path: href}).EscapedPath()) + "</d:href>")
@@ -383,6 +399,10 @@ func allRanges(header string, size int64) ([]byteRange, bool) {
 
 // put makes or replaces a file, whatever If-None-Match says.
 func (o *OpenCloud) put(w http.ResponseWriter, r *http.Request, at place) {
+	if at.role == Viewer {
+		davError(w, http.StatusForbidden, "Forbidden", "permission denied")
+		return
+	}
 	if !o.disk.takes(path.Base(at.path)) {
 		w.WriteHeader(http.StatusBadRequest)
 		return

@@ -29,14 +29,15 @@ func (o *OpenCloud) report(w http.ResponseWriter, r *http.Request, user string) 
 		return
 	}
 	query := asked.at(ocName("search"), ocName("pattern")).Text
-	top := "/"
+	var scoped *place
 	if scope := kqlScope.FindStringSubmatch(query); scope != nil {
 		query = strings.TrimSpace(strings.ReplaceAll(query, scope[0], ""))
-		folder, ok := o.find(user, scope[1])
+		folder, at, ok := o.find(user, scope[1])
 		if !ok {
 			o.surprise(r, "no such scope: "+scope[1])
 		}
-		top = folder.path
+		at.path = folder.path
+		scoped = &at
 	}
 	value := kql.FindStringSubmatch(query)
 	if value == nil {
@@ -45,36 +46,60 @@ func (o *OpenCloud) report(w http.ResponseWriter, r *http.Request, user string) 
 		return
 	}
 	limit := number(asked.at(ocName("search"), ocName("limit")).Text, 200)
-	o.writeHits(w, o.indexed(user, top, value[1]+value[2]), limit)
-}
-
-// find gives the file or folder of a user's with an id.
-func (o *OpenCloud) find(user, id string) (node, bool) {
-	all, _ := o.everything(user) // none of a user who has gone
-	at := slices.IndexFunc(all, func(n node) bool { return resourceID(n) == id })
-	if at < 0 {
-		return node{}, false
+	var hits []string
+	for _, at := range o.searched(r, user) {
+		at.path = "/"
+		if scoped != nil && (scoped.user != at.user || scoped.base != at.base) {
+			continue
+		}
+		if scoped != nil {
+			at.path = scoped.path
+		}
+		for _, n := range o.indexed(at, value[1]+value[2]) {
+			hits = append(hits, o.hit(n, at))
+		}
 	}
-	return all[at], true
+	o.writeHits(w, hits, limit)
 }
 
-// indexed gives what is in the index under a name, below a folder. Anything with the folder's own name is left out when that
-// is at the top.
-func (o *OpenCloud) indexed(user, top, pattern string) []node {
+// searched are the places that a request is about: one space, or by any other address all. The space of shares has nothing
+// of its own.
+func (o *OpenCloud) searched(r *http.Request, user string) []place {
+	all := o.places(user)
+	if id, ok := strings.CutPrefix(r.URL.Path, "/dav/spaces/"); ok {
+		return slices.DeleteFunc(all, func(at place) bool { return at.root != davPrefix+"/spaces/"+strings.TrimSuffix(id, "/") })
+	}
+	return all
+}
+
+// find gives the file or folder with an id, where a user has it.
+func (o *OpenCloud) find(user, id string) (node, place, bool) {
+	for _, at := range o.places(user) {
+		for _, n := range o.nodes(at) {
+			if resourceID(n) == id || at.resourceID(n) == id {
+				return n, at, true
+			}
+		}
+	}
+	return node{}, place{}, false
+}
+
+// indexed gives what is in the index under a name, below a folder of a place. Anything with the folder's own name is left out
+// when that is at the top, and so are the tops of spaces.
+func (o *OpenCloud) indexed(at place, pattern string) []node {
 	expression := regexp.MustCompile(`(?is)^` + strings.NewReplacer(`\*`, `.*`, `\?`, `.`).Replace(regexp.QuoteMeta(pattern)) + `$`)
-	all, _ := o.everything(user) // none of a user who has gone
-	return slices.DeleteFunc(all, func(n node) bool {
-		below := top == "/" || n.path == top || strings.HasPrefix(n.path, top+"/")
-		return n.path == "/" || !below || !expression.MatchString(n.name()) || top == "/"+n.name()
+	return slices.DeleteFunc(o.nodes(at), func(n node) bool {
+		below := at.path == "/" || n.path == at.path || strings.HasPrefix(n.path, at.path+"/")
+		return n.path == "/" || !below || !expression.MatchString(n.name()) || at.path == "/"+n.name()
 	})
 }
 
-func (o *OpenCloud) writeHits(w http.ResponseWriter, found []node, limit int) {
+func (o *OpenCloud) writeHits(w http.ResponseWriter, found []string, limit int) {
 	var out strings.Builder
 	out.WriteString(`<d:multistatus xmlns:s="http://sabredav.org/ns" xmlns:d="DAV:" xmlns:oc="` + nsOC + `">`)
 	shown := found[:min(len(found), limit)]
-	for _, n := range shown {
-		out.WriteString(o.hit(n))
+	for _, hit := range shown {
+		out.WriteString(hit)
 	}
 	out.WriteString("</d:multistatus>")
 	header := w.Header()
@@ -89,7 +114,7 @@ func (o *OpenCloud) writeHits(w http.ResponseWriter, found []node, limit int) {
 }
 
 // hit is what the index has of an entry, whatever was asked for. It has no ETag.
-func (o *OpenCloud) hit(n node) string {
+func (o *OpenCloud) hit(n node, at place) string {
 	parent := node{user: n.user, path: path.Dir(n.path)}
 	if found, err := o.disk.find(n.user, parent.path); err == nil {
 		parent = found
@@ -100,7 +125,15 @@ func (o *OpenCloud) hit(n node) string {
 		letters, kind, mime = "RDNVW", "", n.mimeType()
 		size = "<d:getcontentlength>" + strconv.FormatInt(n.info.Size(), 10) + "</d:getcontentlength>"
 	}
-	href := davPrefix + "/spaces/" + spaceID(n.user) + n.path
+	switch {
+	case at.role == Viewer && at.share != nil:
+		letters = "SM"
+	case at.role == Viewer:
+		letters = ""
+	case at.share != nil:
+		letters = "SD"
+	}
+	href := at.root + strings.TrimPrefix(n.path, at.base)
 	return "<d:response><d:href>" + escapeText((&url.URL{Path: href}).EscapedPath()) + "</d:href><d:propstat><d:prop>" +
 		"<oc:fileid>" + resourceID(n) + "</oc:fileid><oc:file-parent>" + resourceID(parent) + "</oc:file-parent>" +
 		"<oc:name>" + escapeText(n.name()) + "</oc:name><d:getlastmodified>" + n.modified("GMT") + "</d:getlastmodified>" +
@@ -120,8 +153,9 @@ func (o *OpenCloud) meta(w http.ResponseWriter, r *http.Request, user string) {
 			return
 		}
 		id := path.Base(r.URL.Path)
-		n, _ := o.find(user, id) // of what is gone, and of what has never been, the host tells an empty path
-		if !strings.HasPrefix(id, spaceID(user)+"!") {
+		space, _, _ := strings.Cut(id, "!")
+		told, known := o.told(user, id)
+		if !known {
 			davError(w, http.StatusNotFound, "NotFound", "Resource "+id+" not found")
 			return
 		}
@@ -130,7 +164,25 @@ func (o *OpenCloud) meta(w http.ResponseWriter, r *http.Request, user string) {
 		w.WriteHeader(http.StatusMultiStatus)
 		writeXML(w, `<d:multistatus xmlns:s="http://sabredav.org/ns" xmlns:d="DAV:" xmlns:oc="`+nsOC+`"><d:response><d:href>`+
 			escapeText((&url.URL{Path: davPrefix + "/meta/" + id + "/"}).EscapedPath())+`</d:href><d:propstat><d:prop>`+
-			"<oc:meta-path-for-user>"+escapeText(n.path)+"</oc:meta-path-for-user><oc:id>"+id+"</oc:id><oc:fileid>"+id+"</oc:fileid>"+
-			"<oc:spaceid>"+spaceID(user)+"</oc:spaceid></d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response></d:multistatus>")
+			"<oc:meta-path-for-user>"+escapeText(told)+"</oc:meta-path-for-user><oc:id>"+id+"</oc:id><oc:fileid>"+id+"</oc:fileid>"+
+			"<oc:spaceid>"+space+"</oc:spaceid></d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response></d:multistatus>")
 	})
+}
+
+// told is the path that the host tells of an id: in its space, or of what is shared from the first folder that the user may
+// see. Of what is gone, and of what has never been, it is empty; of a space that he doesn't know at all it tells nothing.
+func (o *OpenCloud) told(user, id string) (told string, known bool) {
+	n, at, ok := o.find(user, id)
+	switch {
+	case ok && at.share != nil && id == at.share.mountID():
+		return "/" + at.share.name, true
+	case ok && at.share != nil:
+		return "/" + path.Base(at.share.path) + strings.TrimPrefix(n.path, at.share.path), true
+	case ok:
+		return n.path, true
+	case id == sharesSpace+"!"+shareStorage:
+		return "/", true
+	}
+	space, _, _ := strings.Cut(id, "!")
+	return "", slices.ContainsFunc(o.places(user), func(at place) bool { return spaceID(at.user) == space })
 }

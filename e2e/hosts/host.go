@@ -39,6 +39,8 @@ type Config struct {
 	// Verify tells whose access token of another sign-in server this is; nil means that the host takes its own. Only the
 	// embedded host can do without its own.
 	Verify func(ctx context.Context, accessToken string) (user string, ok bool)
+	// PersonalSpace is what OpenCloud calls each user's own space; empty means his display name.
+	PersonalSpace string
 	// Clock tells a double the time; nil means the real one. The embedded host always goes by the real one.
 	Clock clockwork.Clock
 }
@@ -47,6 +49,8 @@ type Config struct {
 type Traits struct {
 	// Kind is the plugin's name of the kind of host.
 	Kind string
+	// Home is what the top-level folder of a user's own files is called; empty means that they lie at the top.
+	Home string
 	// Revokes tells whether a client can end what its user has allowed it.
 	Revokes bool
 	// Pages tells whether the host gives a listing page by page.
