@@ -63,6 +63,31 @@ func (w withoutDelete) Remove(ctx context.Context, path filehost.Path) error {
 	return w.disk.Remove(ctx, path)
 }
 
+// below changes files in the folder at the top that the user's own are in.
+type below struct{ files remotetest.Files }
+
+var _ remotetest.Files = below{}
+
+func inside(path filehost.Path) filehost.Path {
+	_, rest := path.Top()
+	return rest
+}
+
+// MakeFolder implements remotetest.Files.
+func (b below) MakeFolder(ctx context.Context, path filehost.Path) error {
+	return b.files.MakeFolder(ctx, inside(path))
+}
+
+// Write implements remotetest.Files.
+func (b below) Write(ctx context.Context, path filehost.Path, content []byte) error {
+	return b.files.Write(ctx, inside(path), content)
+}
+
+// Remove implements remotetest.Files.
+func (b below) Remove(ctx context.Context, path filehost.Path) error {
+	return b.files.Remove(ctx, inside(path))
+}
+
 // onDisk changes a double on its disk alone.
 func onDisk(_ dav, on disk) remotetest.Files { return on }
 

@@ -50,11 +50,15 @@ var kinds = map[string]kind{
 	},
 	"opencloud": {
 		// It has no double of MKCOL.
-		start: func(t *testing.T) remotetest.Host { return double(t, starter(doubles.StartOpenCloud), onDisk) },
+		start: func(t *testing.T) remotetest.Host {
+			host := double(t, starter(doubles.StartOpenCloud), onDisk)
+			host.Stranger = "" // no path names a user
+			return host
+		},
 		limits: remotetest.Limits{
 			RefusedNames: []string{`back\slash`, "two\nlines", "latin \xe9"}, Unreadable: []string{"\x01control"},
-			File: ownedFile, Folder: ownedFolder, Foreign: filehost.NotFound, LinkPassword: true,
-			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, Thumbnails: true, StableIDs: true, ChangeDetection: true},
+			File: ownedFile, Folder: ownedFolder, LinkPassword: true,
+			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Spaces: true},
 		},
 	},
 	"apache": {

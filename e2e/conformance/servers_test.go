@@ -96,10 +96,32 @@ func (s server) overDAV(t *testing.T) dav {
 	return dav{client: &http.Client{Transport: transport}, root: root, credential: s.credential}
 }
 
+// home is the folder that the user's own files are in: at a host with spaces that of his own space.
+func (s server) home(t *testing.T, way *http.Client) (home filehost.Path) {
+	t.Helper()
+	if s.kind != "opencloud" {
+		return filehost.Root
+	}
+	_, err := s.client(t, way)(nil).List(t.Context(), s.credential, filehost.Root, func(entry filehost.Entry) error {
+		if entry.Space == filehost.PersonalSpace {
+			home = entry.Path
+		}
+		return nil
+	})
+	if err == nil && home.IsRoot() {
+		t.Fatal("the user has no space of his own")
+	}
+	return must(t, home, err)
+}
+
 // host makes the suite's own folder by files.
 func (s server) host(t *testing.T, way *http.Client, files remotetest.Files) remotetest.Host {
 	t.Helper()
-	folder, _ := filehost.Root.Join("conformance-" + rand.Text())
+	home := s.home(t, way)
+	if !home.IsRoot() {
+		files = below{files}
+	}
+	folder, _ := home.Join("conformance-" + rand.Text())
 	must(t, folder, files.MakeFolder(t.Context(), folder))
 	t.Cleanup(func() {
 		if err := files.Remove(context.WithoutCancel(t.Context()), folder); err != nil {
@@ -161,7 +183,7 @@ func double(t *testing.T, start func(*testing.T, hosts.Config) hosts.Host, folde
 	t.Helper()
 	running := start(t, hosts.Config{
 		Root: t.TempDir(), Users: []hosts.User{{Name: user, Password: password}, {Name: "bob", Password: "bob's"}},
-		ClientID: "client", ClientSecret: "secret", RedirectURIs: []string{"http://127.0.0.1/callback"},
+		ClientID: "client", ClientSecret: "secret", PersonalSpace: "Alice & files", RedirectURIs: []string{"http://127.0.0.1/callback"},
 	})
 	t.Cleanup(func() {
 		if surprises := running.Surprises(); len(surprises) > 0 {

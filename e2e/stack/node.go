@@ -41,7 +41,7 @@ func (s *Stack) AddNode(ctx context.Context, cfg NodeConfig) (*Node, error) {
 	}
 	site.URL = "http://" + site.Address + s.subpath
 	node := new(Node)
-	if node.Transport, err = newContract(site.URL); err != nil {
+	if node.Transport, err = s.newContract(site.URL); err != nil {
 		return nil, err
 	}
 	if node.Mattermost, err = startMattermost(ctx, site); node.Mattermost != nil {

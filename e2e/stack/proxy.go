@@ -34,7 +34,7 @@ func startProxy(ctx context.Context, target, subpath string) (*proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	checked, err := newContract(target + subpath)
+	checked, err := newContract(target+subpath, new(http.Transport))
 	if err != nil {
 		return nil, err
 	}

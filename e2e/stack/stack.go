@@ -224,17 +224,31 @@ func (s *Stack) newSite(ctx context.Context, cfg Config) (siteConfig, error) {
 	if !cfg.NoSiteURL {
 		site.SiteURL = site.URL
 	}
-	s.Transport, err = newContract(site.URL)
+	s.Transport, err = s.newContract(site.URL)
 	return site, err
 }
 
+// newContract holds to the contract what tests send to the plugin of the site at siteURL, and puts the files that they name
+// where the host has them.
+func (s *Stack) newContract(siteURL string) (*contract.Transport, error) {
+	return newContract(siteURL, home{
+		base: siteURL + apiPath, next: new(http.Transport),
+		folder: func() string {
+			if s.Host == nil {
+				return ""
+			}
+			return s.Host.Traits().Home
+		},
+	})
+}
+
 // newContract holds to the contract what is sent to the plugin of the site at siteURL.
-func newContract(siteURL string) (*contract.Transport, error) {
+func newContract(siteURL string, next http.RoundTripper) (*contract.Transport, error) {
 	root, err := Root()
 	if err != nil {
 		return nil, err
 	}
-	return contract.New(filepath.Join(root, "assets", "openapi.yaml"), siteURL+apiPath, new(http.Transport))
+	return contract.New(filepath.Join(root, "assets", "openapi.yaml"), siteURL+apiPath, next)
 }
 
 func (s *Stack) startHost(ctx context.Context, cfg Config, siteURL string) error {
@@ -245,7 +259,7 @@ func (s *Stack) startHost(ctx context.Context, cfg Config, siteURL string) error
 	}
 	hostConfig := hosts.Config{
 		Root: filepath.Join(cfg.Dir, "files"), Users: users,
-		ClientID: s.clientID, ClientSecret: s.secret,
+		ClientID: s.clientID, ClientSecret: s.secret, PersonalSpace: "Personal",
 		RedirectURIs: []string{siteURL + apiPath + "/connection/callback/default"},
 	}
 	if cfg.SignIn != "" {

@@ -53,7 +53,7 @@ func TestAppTokenWithoutSigningIn(t *testing.T) {
 	if len(page.Entries) == 0 {
 		t.Error("the folder is empty")
 	}
-	_, err = node.Plugin(known).Attach(t.Context(), copies("/Welcome.txt"))
+	_, err = node.Plugin(known).Attach(t.Context(), copies("/"+known.ID+"/Welcome.txt"))
 	must(t, err)
 	if got := host.AppTokens(known.ID); got != 1 {
 		t.Errorf("%d app tokens, want 1", got)
