@@ -20,10 +20,7 @@ type OpenCloud struct {
 	key       *rsa.PrivateKey
 	appTokens *appTokens
 
-	// Guarded by the server's mu.
-	projects []*project
-	shares   []*shared
-	made     int // of both
+	projects []*project // guarded by the server's mu
 }
 
 var _ hosts.Host = (*OpenCloud)(nil)

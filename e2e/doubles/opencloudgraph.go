@@ -65,12 +65,13 @@ func (o *OpenCloud) onItem(w http.ResponseWriter, r *http.Request, serve func(ht
 		return
 	}
 	o.faults.Serve(w, r, user, r.URL.Path, func(w http.ResponseWriter, r *http.Request) {
-		n, found := o.find(user, r.PathValue("item"))
+		n, at, found := o.find(user, r.PathValue("item"))
+		found = found && at.share == nil && at.role == Manager
 		if r.PathValue("item") == spaceID(user)+"!"+userID(user) {
 			top, err := o.disk.find(user, "/")
 			n, found = top, err == nil
 		}
-		if !found || r.PathValue("drive") != spaceID(user) {
+		if !found || r.PathValue("drive") != spaceID(n.user) {
 			graphError(w, http.StatusNotFound, "itemNotFound", "stat: error: not found: "+r.PathValue("item"))
 			return
 		}

@@ -40,7 +40,6 @@ type shared struct {
 	name  string // where the other has it
 	owner string
 	path  string
-	with  string
 	role  Role
 }
 
@@ -50,8 +49,7 @@ func (s *shared) mountID() string { return sharesSpace + "!" + s.id }
 func (o *OpenCloud) AddSpace(name string, members map[string]Role) (dir string, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.made++
-	added := &project{name: name, dir: fmt.Sprintf("space %d", o.made), members: members}
+	added := &project{name: name, dir: fmt.Sprintf("space %d", len(o.projects)+1), members: members}
 	o.projects = append(o.projects, added)
 	return o.Dir(added.dir), os.MkdirAll(o.Dir(added.dir), 0o755)
 }
@@ -67,25 +65,15 @@ func (o *OpenCloud) DisableSpace(dir string) {
 	}
 }
 
-// Share shares what an owner has at a path with another user, who takes it at once, as the host does by itself.
-func (o *OpenCloud) Share(owner, name, with string, role Role) (unshare func()) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.made++
-	added := &shared{
-		id:    strings.Join([]string{openCloudStorage, userID(owner), uuid(fmt.Sprintf("share %d", o.made))}, ":"),
-		owner: owner, path: name, with: with, role: role, name: path.Base(name),
+// ShareWith shares what an owner has at a path with another user, who takes it at once, as the host does by itself.
+func (o *OpenCloud) ShareWith(owner, name, with string, role Role) (unshare func()) {
+	n, err := o.disk.find(owner, name)
+	if err != nil {
+		panic(err) // a test's own file
 	}
-	taken := func(s *shared) bool { return s.with == with && s.name == added.name }
-	for n := 1; slices.ContainsFunc(o.shares, taken); n++ {
-		added.name = fmt.Sprintf("%s (%d)", path.Base(name), n)
-	}
-	o.shares = append(o.shares, added)
-	return func() {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		o.shares = slices.DeleteFunc(o.shares, func(s *shared) bool { return s == added })
-	}
+	permissions, _ := linkPermissions(n.isDir(), map[Role]string{Viewer: "view", Editor: "edit"}[role])
+	made := o.shares.add(n, madeShare{kind: shareUser, permissions: permissions, with: with})
+	return func() { o.shares.remove(made.id) }
 }
 
 // projectsOf are the spaces that a user is a member of.
@@ -101,15 +89,23 @@ func (o *OpenCloud) projectsOf(user string) []project {
 	return all
 }
 
-// sharedWith is what others share with a user.
+// sharedWith is what others share with a user. What has the name of another has a number behind it.
 func (o *OpenCloud) sharedWith(user string) []shared {
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	var all []shared
-	for _, each := range o.shares {
-		if each.with == user {
-			all = append(all, *each)
+	for _, each := range o.shares.with(user) {
+		role := Viewer
+		if each.permissions&mayUpdate != 0 {
+			role = Editor
 		}
+		added := shared{
+			id:   strings.Join([]string{openCloudStorage, userID(each.owner), uuid("share " + each.id)}, ":"),
+			name: path.Base(each.path), owner: each.owner, path: each.path, role: role,
+		}
+		taken := func(s shared) bool { return s.name == added.name }
+		for n := 1; slices.ContainsFunc(all, taken); n++ {
+			added.name = fmt.Sprintf("%s (%d)", path.Base(each.path), n)
+		}
+		all = append(all, added)
 	}
 	return all
 }

@@ -136,6 +136,19 @@ func (s *shares) add(n node, made madeShare) madeShare {
 	return made
 }
 
+// with are the shares that others have made with a user.
+func (s *shares) with(user string) []madeShare {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found []madeShare
+	for _, each := range s.all {
+		if each.kind == shareUser && each.with == user {
+			found = append(found, each)
+		}
+	}
+	return found
+}
+
 // of are the shares of an entry that are in force.
 func (s *shares) of(n node) []madeShare {
 	s.mu.Lock()

@@ -54,7 +54,7 @@ func TestAPartIsTheRestOfTheSameFileOrAnError(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			client := serve(t, c.kind, "", func(w http.ResponseWriter, r *http.Request) {
+			client := serve(t, c.kind, "", withDrives(onePersonalSpace, func(w http.ResponseWriter, r *http.Request) {
 				if r.Method == http.MethodGet {
 					assert.Equal(t, []string{"bytes=6-", tag, tag, "identity"},
 						[]string{r.Header.Get("Range"), r.Header.Get("If-Range"), r.Header.Get("If-Match"), r.Header.Get("Accept-Encoding")})
@@ -68,7 +68,8 @@ func TestAPartIsTheRestOfTheSameFileOrAnError(t *testing.T) {
 					_ = http.NewResponseController(w).Flush()
 				}
 				_, _ = io.WriteString(w, body)
-			})
+			}))
+			c.entry.Path = c.entry.Path.In(topOf(c.kind))
 			content, err := client.OpenFrom(t.Context(), alice, c.entry, 6)
 			if c.want != filehost.Internal {
 				require.Error(t, err)
