@@ -171,6 +171,15 @@ func in(path string, more ...string) url.Values {
 	return query
 }
 
+// atHost is a path of the tests as the plugin knows it: on a host where a user's own files are in a folder at the top, below
+// that.
+func atHost(path string) string {
+	if home := site.Host.Traits().Home; home != "" {
+		return strings.TrimSuffix("/"+home+path, "/")
+	}
+	return path
+}
+
 // addFile puts a file of alice's on the host for one test and gives its path.
 func addFile(t *testing.T, content []byte) string {
 	t.Helper()
