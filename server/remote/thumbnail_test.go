@@ -24,18 +24,22 @@ const (
 
 // preview serves one answer to each request for an image, and tells of /file.png to who asks what is there.
 func preview(t *testing.T, kind string, serveImage http.HandlerFunc) *Client {
-	return serve(t, kind, "", func(w http.ResponseWriter, r *http.Request) {
+	top := "/remote.php/dav/files/alice"
+	if kind == "opencloud" {
+		top = "/dav/spaces/" + personalID
+	}
+	return serve(t, kind, "", withDrives(onePersonalSpace, func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Method == http.MethodGet:
 			serveImage(w, r)
-		case r.URL.Path == "/remote.php/dav/files/alice/file.png":
-			answer(stated("/remote.php/dav/files/alice/file.png", ""))(w, r)
-		case r.URL.Path == "/remote.php/dav/files/alice/folder":
-			answer(stated("/remote.php/dav/files/alice/folder", "<d:collection/>"))(w, r)
+		case r.URL.Path == top+"/file.png":
+			answer(stated(top+"/file.png", ""))(w, r)
+		case r.URL.Path == top+"/folder":
+			answer(stated(top+"/folder", "<d:collection/>"))(w, r)
 		default:
 			w.WriteHeader(http.StatusNotFound)
 		}
-	})
+	}))
 }
 
 func stated(href, kind string) string {
@@ -109,13 +113,17 @@ func TestWhatAHostIsAskedForAThumbnail(t *testing.T) {
 			map[string]string{"fileId": "7", "x": "64", "y": "64", "a": "1", "forceIcon": "0"}},
 		"ownCloud": {"owncloud", byPath, "/remote.php/dav/files/alice/a ä+&#.png",
 			map[string]string{"preview": "1", "x": "64", "y": "64", "a": "1", "scalingup": "0"}},
-		"OpenCloud": {"opencloud", byPath, "/remote.php/dav/files/alice/a ä+&#.png",
+		"OpenCloud": {"opencloud", filehost.Ref{Path: byPath.Path.In(personal)}, "/dav/spaces/" + personalID + "/a ä+&#.png",
 			map[string]string{"preview": "1", "x": "64", "y": "64", "a": "1", "scalingup": "0"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			asked := 0
 			client := serve(t, c.kind, "/base", func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/base/graph/v1.0/me/drives" {
+					onePersonalSpace(w, r)
+					return
+				}
 				asked++
 				got := map[string]string{}
 				for name, values := range r.URL.Query() {
@@ -185,7 +193,7 @@ func TestWhyThereIsNoThumbnail(t *testing.T) {
 				}
 				w.WriteHeader(c.status)
 			})
-			_, err := client.Thumbnail(t.Context(), alice, filehost.Ref{Path: path(t, c.path)}, 64)
+			_, err := client.Thumbnail(t.Context(), alice, filehost.Ref{Path: path(t, c.path).In(topOf(c.kind))}, 64)
 			var known *filehost.Error
 			require.ErrorAs(t, err, &known)
 			assert.Equal(t, c.want.Code(), known.Kind.Code(), "%v", err)
@@ -218,11 +226,15 @@ func TestAThumbnailThatBreaksOffIsAnError(t *testing.T) {
 func TestWhichFilesHaveAThumbnail(t *testing.T) {
 	told := func(kind, mime, size, letters, preview string) bool {
 		base := map[string]string{"webdav": "/remote.php/dav/files/alice"}[kind]
-		client := serve(t, kind, base, answer(`<d:multistatus xmlns:d="DAV:" xmlns:oc="http://owncloud.org/ns" xmlns:nc="http://nextcloud.org/ns"><d:response>`+
-			`<d:href>/remote.php/dav/files/alice/x</d:href><d:propstat><d:prop><d:resourcetype/><d:getetag>"a"</d:getetag><d:getcontenttype>`+mime+
+		top := "/remote.php/dav/files/alice"
+		if kind == "opencloud" {
+			top = "/dav/spaces/" + personalID
+		}
+		client := serve(t, kind, base, withDrives(onePersonalSpace, answer(`<d:multistatus xmlns:d="DAV:" xmlns:oc="http://owncloud.org/ns" xmlns:nc="http://nextcloud.org/ns"><d:response>`+
+			`<d:href>`+top+`/x</d:href><d:propstat><d:prop><d:resourcetype/><d:getetag>"a"</d:getetag><d:getcontenttype>`+mime+
 			`</d:getcontenttype><d:getcontentlength>`+size+`</d:getcontentlength><oc:permissions>`+letters+`</oc:permissions>`+preview+
-			`</d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response></d:multistatus>`))
-		entry, err := client.Stat(t.Context(), alice, path(t, "/x"))
+			`</d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response></d:multistatus>`)))
+		entry, err := client.Stat(t.Context(), alice, path(t, "/x").In(topOf(kind)))
 		require.NoError(t, err)
 		return entry.Thumbnail
 	}
