@@ -58,6 +58,71 @@ type Attachment struct {
 	Items     []Item `json:"items"`
 	As        string `json:"as,omitempty"`
 	DryRun    bool   `json:"dry_run,omitempty"`
+	// Link says more of as: link.
+	Link *LinkRequest `json:"link,omitempty"`
+}
+
+// LinkRequest says what links are wanted.
+type LinkRequest struct {
+	Audience       string   `json:"audience,omitempty"`
+	Permission     string   `json:"permission,omitempty"`
+	Password       string   `json:"password,omitempty"`
+	ExpiresAt      string   `json:"expires_at,omitempty"`
+	RemoveWithPost bool     `json:"remove_with_post,omitempty"`
+	Label          string   `json:"label,omitempty"`
+	GrantTo        []string `json:"grant_to,omitempty"`
+}
+
+// Link is a link as the API tells it.
+type Link struct {
+	ID             string     `json:"id"`
+	URL            string     `json:"url"`
+	Audience       string     `json:"audience"`
+	Permission     string     `json:"permission"`
+	PasswordSet    bool       `json:"password_set"`
+	Password       string     `json:"password"`
+	ExpiresAt      *time.Time `json:"expires_at"`
+	RemoveWithPost bool       `json:"remove_with_post"`
+	RevokedAt      *time.Time `json:"revoked_at"`
+}
+
+// PostedLink is a link of the caller's in a channel.
+type PostedLink struct {
+	ID     string `json:"id"`
+	PostID string `json:"post_id"`
+	Name   string `json:"name"`
+	State  string `json:"state"`
+	Link   Link   `json:"link"`
+}
+
+// Card is what the plugin knows of a post.
+type Card struct {
+	PostID string `json:"post_id"`
+	UserID string `json:"user_id"`
+	Items  []struct {
+		Name string `json:"name"`
+		Kind string `json:"kind"`
+		Link *Link  `json:"link"`
+	} `json:"items"`
+}
+
+// Audience says who could open links.
+type Audience struct {
+	Can     int      `json:"can"`
+	Cannot  int      `json:"cannot"`
+	Unknown int      `json:"unknown"`
+	Offers  []string `json:"offers"`
+	Members []struct {
+		UserID string `json:"user_id"`
+		Access string `json:"access"`
+	} `json:"members"`
+}
+
+// Grant is what came of letting a member in.
+type Grant struct {
+	UserID string   `json:"user_id"`
+	Result string   `json:"result"`
+	Error  *Problem `json:"error"`
 }
 
 // Item names a file by path or by id.
@@ -72,6 +137,8 @@ type Attached struct {
 	PostID    string         `json:"post_id"`
 	FileInfos []FileInfo     `json:"file_infos"`
 	Items     []AttachedItem `json:"items"`
+	Audience  *Audience      `json:"audience"`
+	Grants    []Grant        `json:"grants"`
 }
 
 // FileInfo is a file as Mattermost's own API shows it.
@@ -92,6 +159,7 @@ type AttachedItem struct {
 	Name   string   `json:"name"`
 	Size   int64    `json:"size"`
 	FileID string   `json:"file_id"`
+	Link   *Link    `json:"link"`
 	Error  *Problem `json:"error"`
 }
 
@@ -215,6 +283,32 @@ func (c Client) Refresh(ctx context.Context, postID string, dryRun bool) (Refres
 	var refreshed Refreshed
 	body := map[string]any{"post_id": postID, "dry_run": dryRun}
 	return refreshed, AsProblem(c.Post(ctx, "/refresh", body, &refreshed))
+}
+
+// Card tells what the plugin knows of a post.
+func (c Client) Card(ctx context.Context, postID string) (Card, error) {
+	var card Card
+	return card, AsProblem(c.Get(ctx, "/cards/"+postID, &card))
+}
+
+// Links lists the caller's own public links in a channel.
+func (c Client) Links(ctx context.Context, channelID string) ([]PostedLink, error) {
+	var answer struct {
+		Links []PostedLink `json:"links"`
+	}
+	err := AsProblem(c.Get(ctx, "/links?channel_id="+channelID, &answer))
+	return answer.Links, err
+}
+
+// ChangeLink changes one of them.
+func (c Client) ChangeLink(ctx context.Context, id string, change map[string]string) (PostedLink, error) {
+	var link PostedLink
+	return link, AsProblem(c.Patch(ctx, "/links/"+id, change, &link))
+}
+
+// RevokeLink ends one of them.
+func (c Client) RevokeLink(ctx context.Context, id string) error {
+	return AsProblem(c.Delete(ctx, "/links/"+id))
 }
 
 // Connection tells how the caller is connected.

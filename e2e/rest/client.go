@@ -48,6 +48,11 @@ func (c *Client) Put(ctx context.Context, path string, in, out any) error {
 	return c.json(ctx, http.MethodPut, path, in, out)
 }
 
+// Patch is Put with PATCH.
+func (c *Client) Patch(ctx context.Context, path string, in, out any) error {
+	return c.json(ctx, http.MethodPatch, path, in, out)
+}
+
 // Delete sends no body and ignores that of the answer.
 func (c *Client) Delete(ctx context.Context, path string) error {
 	return c.json(ctx, http.MethodDelete, path, nil, nil)

@@ -41,7 +41,7 @@ func (l *Linked) audience() string {
 	}
 	text := "anyone with the link may " + string(l.Permission) + " it"
 	if !l.ExpiresAt.IsZero() {
-		text += " until " + l.ExpiresAt.UTC().Format("2 Jan 2006")
+		text += " until " + l.ExpiresAt.UTC().Add(-time.Second).Format("2 Jan 2006") // the last day, where it ends at midnight
 	}
 	if l.Password {
 		text += ", password needed"

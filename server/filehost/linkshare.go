@@ -139,11 +139,14 @@ func (s *Service) endShares(ctx context.Context, posted Posted, which func(*Link
 // removeShare ends a share as its user at the host.
 func (s *Service) removeShare(ctx context.Context, userID, account string, item PostedItem) error {
 	err := s.asPoster(ctx, userID, account, func(credential Credential) error {
-		entry, err := s.entryOf(ctx, credential, item)
-		if err != nil {
-			return err
+		entry, gone, err := s.entryOf(ctx, credential, item)
+		if err == nil {
+			err = s.Remote.RemoveShare(ctx, credential, entry, item.Link.ShareID)
 		}
-		return s.Remote.RemoveShare(ctx, credential, entry, item.Link.ShareID)
+		if gone && KindOf(err) == NotFound {
+			return nil // with what was shared
+		}
+		return err
 	})
 	if err != nil {
 		return err
@@ -157,13 +160,13 @@ func (s *Service) removeShare(ctx context.Context, userID, account string, item 
 
 // entryOf returns what a posted item is now, or what is known of it where the host doesn't find it: its shares may be
 // there all the same.
-func (s *Service) entryOf(ctx context.Context, credential Credential, item PostedItem) (Entry, error) {
+func (s *Service) entryOf(ctx context.Context, credential Credential, item PostedItem) (entry Entry, gone bool, err error) {
 	ref := item.ref()
-	entry, err := s.statRef(ctx, credential, ref)
-	if kind := KindOf(err); err != nil && (kind == NotFound || kind == Forbidden) {
-		return Entry{Path: ref.Path, HostID: ref.HostID, Kind: item.Kind}, nil
+	entry, err = s.statRef(ctx, credential, ref)
+	if KindOf(err) == NotFound {
+		return Entry{Path: ref.Path, HostID: ref.HostID, Kind: item.Kind}, true, nil
 	}
-	return entry, err
+	return entry, false, err
 }
 
 // ref names the entry of a posted item.

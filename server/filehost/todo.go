@@ -97,8 +97,9 @@ func (s *Service) enqueue(ctx context.Context, task todo) error {
 	})
 }
 
-// LookAfterLinks does what is due until ctx ends.
+// LookAfterLinks does what is due, first what a run before has left behind, until ctx ends.
 func (s *Service) LookAfterLinks(ctx context.Context) {
+	s.DoDue(ctx, "")
 	ticker := s.Clock.NewTicker(todoInterval)
 	defer ticker.Stop()
 	for {
