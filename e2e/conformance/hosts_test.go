@@ -32,8 +32,9 @@ var kinds = map[string]kind{
 		start: func(t *testing.T) remotetest.Host { return double(t, starter(doubles.StartNextcloud), doubled) },
 		limits: remotetest.Limits{
 			RefusedNames: []string{`back\slash`, "two\nlines", "tab\tbed", "\x01control", remotetest.Longest, remotetest.LongestUmlauts},
-			Composed:     true, Pages: true, File: ownedFile, Folder: ownedFolder, Foreign: filehost.Forbidden,
-			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, Recent: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true},
+			Dates:        true, Unsavable: []string{"two\nlines", "tab\tbed", "\x01control", remotetest.Longest, remotetest.LongestUmlauts},
+			Composed: true, Pages: true, File: ownedFile, Folder: ownedFolder, Foreign: filehost.Forbidden,
+			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, Recent: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Save: true},
 		},
 	},
 	"owncloud": {
@@ -44,8 +45,9 @@ var kinds = map[string]kind{
 		},
 		limits: remotetest.Limits{
 			RefusedNames: []string{`back\slash`, "two\nlines", "tab\tbed", "\x01control"},
-			Composed:     true, File: ownedFile, Folder: ownedFolder, NoFileEdits: true,
-			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true},
+			Dates:        true, Unsavable: []string{"two\nlines", "tab\tbed", "\x01control"},
+			Composed: true, File: ownedFile, Folder: ownedFolder, NoFileEdits: true,
+			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Save: true},
 		},
 	},
 	"opencloud": {
@@ -57,27 +59,28 @@ var kinds = map[string]kind{
 		},
 		limits: remotetest.Limits{
 			RefusedNames: []string{`back\slash`, "two\nlines", "latin \xe9"}, Unreadable: []string{"\x01control"},
+			Dates: true, Unsavable: []string{"two\nlines"},
 			File: ownedFile, Folder: ownedFolder, LinkPassword: true,
-			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Spaces: true},
+			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Spaces: true, Save: true},
 		},
 	},
 	"apache": {
 		start:  func(t *testing.T) remotetest.Host { return webServer(t, stack.StartApache) },
-		limits: remotetest.Limits{File: attempted, Folder: attempted, Forbidden: filehost.Forbidden, Capabilities: filehost.Capabilities{ChangeDetection: true}},
+		limits: remotetest.Limits{File: attempted, Folder: attempted, Forbidden: filehost.Forbidden, Capabilities: filehost.Capabilities{ChangeDetection: true, Save: true}},
 	},
 	"nginx": {
 		start: func(t *testing.T) remotetest.Host { return webServer(t, stack.StartNginx) },
 		limits: remotetest.Limits{
 			Hidden: []string{".hidden", "..hidden", "..."}, NoETags: true, File: attempted, Folder: attempted, Forbidden: filehost.HostUnavailable,
-			Capabilities: filehost.Capabilities{ChangeDetection: true}},
+			Capabilities: filehost.Capabilities{ChangeDetection: true, Save: true}},
 	},
 	"rclone": {
 		start:  rclone,
-		limits: remotetest.Limits{File: attempted, Folder: attempted, Capabilities: filehost.Capabilities{ChangeDetection: true}},
+		limits: remotetest.Limits{Dates: true, File: attempted, Folder: attempted, Capabilities: filehost.Capabilities{ChangeDetection: true, Save: true}},
 	},
 	"x-net-webdav": {
 		start:  goWebDAV,
-		limits: remotetest.Limits{File: attempted, Folder: attempted, Forbidden: filehost.HostUnavailable, Capabilities: filehost.Capabilities{ChangeDetection: true}},
+		limits: remotetest.Limits{File: attempted, Folder: attempted, Forbidden: filehost.HostUnavailable, Capabilities: filehost.Capabilities{ChangeDetection: true, Save: true}},
 	},
 }
 

@@ -73,6 +73,8 @@ func limited(name string, limits remotetest.Limits) bool {
 		return limits.NoParts
 	case "file-names", "folder-names":
 		return len(limits.RefusedNames)+len(limits.Hidden)+len(limits.Unreadable) > 0 || limits.Composed
+	case "save":
+		return len(limits.Unsavable) > 0
 	case "parts":
 		return !limits.Pages
 	case "ids":

@@ -154,6 +154,7 @@ func (n *Nextcloud) routes() http.Handler {
 	mux.HandleFunc("/", n.unknown)
 	mux.HandleFunc("/status.php", n.status)
 	mux.HandleFunc("/remote.php/dav/files/", n.whenOpen(n.dav))
+	mux.HandleFunc("/remote.php/dav/uploads/", n.whenOpen(n.dav))
 	mux.HandleFunc("/remote.php/dav/{$}", n.whenOpen(n.dav))
 	for path, serve := range map[string]http.HandlerFunc{
 		"/ocs/v2.php/cloud/user":          n.breakable(n.ocsUser),
@@ -265,6 +266,8 @@ func (n *Nextcloud) dav(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case outcome == welcome && r.URL.Path == davPrefix+"/":
 		n.arbiter(w, r, user)
+	case outcome == welcome && strings.HasPrefix(r.URL.Path, davPrefix+"/uploads/"):
+		n.uploads(w, r, user)
 	case outcome == welcome:
 		n.files(w, r, user)
 	case outcome == accountDisabled && byToken:

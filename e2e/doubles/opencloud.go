@@ -19,6 +19,7 @@ type OpenCloud struct {
 	*server
 	key       *rsa.PrivateKey
 	appTokens *appTokens
+	resumable resumable
 
 	projects []*project // guarded by the server's mu
 }
@@ -51,6 +52,7 @@ func StartOpenCloud(ctx context.Context, cfg hosts.Config) (*OpenCloud, error) {
 		"/dav/spaces/":                      o.dav,
 		"/ocs/v2.php/cloud/user":            o.ocsUser,
 		"/ocs/v2.php/cloud/capabilities":    o.ocsCapabilities,
+		"/data/{token}":                     o.data,
 		"/auth-app/tokens":                  o.authApp,
 		"/graph/v1.0/me/drives":             o.drives,
 		"/graph/v1.0/users/{user}":          o.graphUser,

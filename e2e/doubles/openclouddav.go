@@ -79,6 +79,10 @@ func (o *OpenCloud) space(w http.ResponseWriter, r *http.Request, caller string,
 			o.get(w, r, at)
 		case http.MethodPut:
 			o.put(w, r, at)
+		case http.MethodPost:
+			o.createUpload(w, r, at)
+		case "MKCOL":
+			o.mkcol(w, at)
 		case "REPORT":
 			if strings.HasPrefix(at.root, "/dav/spaces/") && strings.HasSuffix(r.URL.Path, "/") {
 				o.surprise(r, "an id of a space ends in a slash")
@@ -421,7 +425,7 @@ func (o *OpenCloud) put(w http.ResponseWriter, r *http.Request, at place) {
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	if n, err = o.disk.write(at.user, at.path, content, o.clock.Now()); err != nil {
+	if n, err = o.disk.write(at.user, at.path, content, o.mtime(r.Header.Get("X-OC-Mtime"))); err != nil {
 		w.WriteHeader(http.StatusInternalServerError)
 		return
 	}

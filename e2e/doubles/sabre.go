@@ -40,6 +40,7 @@ type sabre struct {
 	searchFiles   bool // whether there is a report of that name
 	previews      bool // whether a GET of a file may ask for a small image of it
 	favorites     marks
+	locks         locks
 	// reply writes a multistatus, which a host may cut into pages.
 	reply func(w http.ResponseWriter, r *http.Request, entries []string)
 }

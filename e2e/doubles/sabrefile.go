@@ -151,6 +151,11 @@ func (s *sabre) put(w http.ResponseWriter, r *http.Request, user, name string) {
 		s.badName(w, path.Base(name))
 		return
 	}
+	leave, ok := s.hold(w, user, name)
+	if !ok {
+		return
+	}
+	defer leave()
 	n, err := s.disk.find(user, name)
 	created := err != nil
 	if !s.conditionsHold(w, r, n, false) {
@@ -168,7 +173,7 @@ func (s *sabre) put(w http.ResponseWriter, r *http.Request, user, name string) {
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	if n, err = s.disk.write(user, name, content, s.clock.Now()); err != nil {
+	if n, err = s.disk.write(user, name, content, s.mtime(r.Header.Get("X-OC-Mtime"))); err != nil {
 		s.fail(w, http.StatusInternalServerError, "ServiceUnavailable", err.Error())
 		return
 	}
@@ -205,6 +210,10 @@ func (s *sabre) badName(w http.ResponseWriter, name string) {
 
 // mkcol makes a folder.
 func (s *sabre) mkcol(w http.ResponseWriter, user, name string) {
+	if !s.disk.takesAll(name) {
+		s.badName(w, path.Base(name))
+		return
+	}
 	err := os.Mkdir(s.disk.file(user, name), 0o755)
 	switch {
 	case errors.Is(err, os.ErrExist):

@@ -97,6 +97,8 @@ var routes = []route{
 	{method: http.MethodGet, path: "/api/links", limit: within(quick), use: (*Handler).links},
 	{method: http.MethodPatch, path: "/api/links/{id}", limit: within(signIn), use: (*Handler).changeLink},
 	{method: http.MethodDelete, path: "/api/links/{id}", limit: within(signIn), use: (*Handler).revokeLink},
+	{method: http.MethodPost, path: "/api/save", limit: TransferLimit, use: (*Handler).save},
+	{method: http.MethodPost, path: "/api/folders", limit: within(quick), use: (*Handler).makeFolder},
 	{method: http.MethodGet, path: "/api/health", public: true, limit: within(quick), use: (*Handler).health},
 	{method: http.MethodGet, path: "/api/openapi.yaml", public: true, limit: within(quick), use: (*Handler).openAPI},
 	{method: http.MethodGet, path: "/api/jwks.json", public: true, limit: within(quick), use: (*Handler).jwks},

@@ -306,7 +306,7 @@ func TestGETNeverChangesState(t *testing.T) {
 	w.tokens.BeginConfirm(alice)
 	w.tokens.Offer(bob, filehost.Pending{Account: "bob", ExpiresAt: noon.Add(time.Hour)})
 	before := w.effects(t)
-	bodies := []string{"", `{}`, `{"accept":true}`, `{"confirm":"ABCD-EFGH"}`, `{"channel_id":"` + channel + `","items":[{"path":"/a"}]}`, pressed, `{"submission":{"code":"ABCD-EFGH"}}`}
+	bodies := []string{"", `{}`, `{"accept":true}`, `{"confirm":"ABCD-EFGH"}`, `{"channel_id":"` + channel + `","items":[{"path":"/a"}]}`, saveRequest, `{"path":"/new"}`, pressed, `{"submission":{"code":"ABCD-EFGH"}}`}
 	for _, route := range routes {
 		target := strings.NewReplacer("/api", "", "{host}", "default", "{handle}", "handle", "{post_id}", "post0", "{id}", "post0-0").Replace(route.path)
 		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodOptions} {
@@ -428,9 +428,9 @@ func TestWithoutAConfigurationTheRoutesSaySoAndHealthAnswers(t *testing.T) {
 	w.runtime.Monitor.SetFailed("configuration", "HostURL: enter the address.")
 	for _, route := range routes {
 		target := strings.NewReplacer("/api", "", "{host}", "default", "{handle}", "handle", "{post_id}", "post0", "{id}", "post0-0").Replace(route.path)
-		body := `{}`
-		if target == "/attach" {
-			body = `{"items":[{"path":"/a"}]}`
+		body, ok := map[string]string{"/attach": `{"items":[{"path":"/a"}]}`, "/save": saveRequest, "/folders": `{"path":"/a"}`}[target]
+		if !ok {
+			body = `{}`
 		}
 		recorder := w.call(t, alice, route.method, target, body)
 		switch target {

@@ -14,7 +14,9 @@ const (
 	AuditLink        AuditAction = "link_files"
 	AuditChangeLink  AuditAction = "change_link"
 	AuditUnlink      AuditAction = "remove_link"
-	AuditGrant       AuditAction = "grant_access"          // at the host, to another user of it
+	AuditGrant       AuditAction = "grant_access" // at the host, to another user of it
+	AuditSave        AuditAction = "save_file"    // at the host
+	AuditMakeFolder  AuditAction = "make_folder"
 	AuditConnect     AuditAction = "connect"               // a user, by an act of his own
 	AuditAutoConnect AuditAction = "connect_automatically" // a user, by none
 	AuditDisconnect  AuditAction = "disconnect"            // by the user himself

@@ -75,6 +75,7 @@ type LimitOwner string
 const (
 	OwnerPlugin     LimitOwner = "plugin"     // a setting of this plugin
 	OwnerMattermost LimitOwner = "mattermost" // a setting of the Mattermost server, or a constant of it
+	OwnerHost       LimitOwner = "host"       // the file host, such as the user's quota there
 )
 
 // Error is the one error type that crosses package borders on purpose. Everything but Err may be shown to the caller.

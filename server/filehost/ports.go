@@ -231,6 +231,15 @@ type FileInfo struct {
 	JSON      json.RawMessage // as Mattermost's own API shows it
 }
 
+// StoredFile is an open file of Mattermost's file store.
+type StoredFile struct {
+	io.ReadCloser
+	Name      string // as whoever uploaded it chose it
+	Size      int64  // bytes
+	MIMEType  string
+	CreatedAt time.Time
+}
+
 // Post is a message with files, or with a card.
 type Post struct {
 	UserID    string
@@ -290,6 +299,10 @@ type Mattermost interface {
 	// Upload streams a file into the file store. It holds a constant amount of memory. When Content fails or ends early it
 	// fails; what may then be left behind of the file has an id that nobody is told.
 	Upload(ctx context.Context, upload Upload) (FileInfo, error)
+	// OpenFile opens a file that a post has, or one of the user's own, if Mattermost lets the user read it. It holds a
+	// bounded amount of memory. It fails with NotFound for a file that is gone, or that another user has not posted yet, and
+	// with Forbidden. The caller closes it.
+	OpenFile(ctx context.Context, userID, fileID string) (StoredFile, error)
 	// Files tells what is known of files, in the order of their ids. It may read a replica that lags behind.
 	Files(ctx context.Context, fileIDs []string) ([]FileInfo, error)
 	// Post creates the post with all its files, or none: of two posts with the same file at most one remains. With

@@ -189,7 +189,7 @@ func (s *Service) becameOf(ctx context.Context, userID string, item PostedItem) 
 		return Gone, entry, nil
 	case err != nil:
 		return Untold, entry, err
-	case !sameContent(before, entry):
+	case !SameContent(before, entry):
 		return Newer, entry, nil
 	case item.PathID != "" && item.PathID != entry.Path.ID():
 		return Renamed, entry, nil

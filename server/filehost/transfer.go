@@ -84,17 +84,18 @@ func (s *source) failure() error {
 	return s.err
 }
 
-// unchanged fails with Changed when the file is no longer the one that entry describes: by ETag, where the host has
-// one, else by length and time.
+// unchanged fails with Changed when the file is no longer the one that entry describes.
 func (s *Service) unchanged(ctx context.Context, userID string, entry Entry) error {
 	now, err := s.stat(ctx, userID, Ref{Path: entry.Path})
-	if KindOf(err) == NotFound || err == nil && !sameContent(entry, now) {
+	if KindOf(err) == NotFound || err == nil && !SameContent(entry, now) {
 		return E(Changed, "The file changed while it was copied; try again.", err)
 	}
 	return err
 }
 
-func sameContent(before, after Entry) bool {
+// SameContent tells whether a file is still the one that an earlier look at it has seen: by ETag, where the host has one,
+// else by length and time.
+func SameContent(before, after Entry) bool {
 	tagged := before.ETag != "" && after.ETag != ""
 	switch {
 	case tagged && !SameETag(before.ETag, after.ETag):

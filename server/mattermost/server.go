@@ -37,10 +37,11 @@ type Server struct {
 	Config
 	routes   uploadRoutes
 	sessions sessions
+	buffer   chan struct{} // whoever is in it holds a file in memory
 }
 
 // New returns the ports of the server behind config.API.
-func New(config Config) *Server { return &Server{Config: config} }
+func New(config Config) *Server { return &Server{Config: config, buffer: make(chan struct{}, 1)} }
 
 // User implements filehost.Mattermost.
 func (s *Server) User(_ context.Context, userID string) (filehost.User, error) {

@@ -113,7 +113,7 @@ func accepted(info *model.FileInfo, shown json.RawMessage, upload filehost.Uploa
 func (s *Server) openSession(ctx context.Context, userID string) (*model.Session, error) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
-		return nil, errors.New("an upload needs a deadline")
+		return nil, errors.New("a transfer needs a deadline")
 	}
 	session, appErr := s.API.CreateSession(&model.Session{
 		UserId:    userID,
@@ -121,14 +121,14 @@ func (s *Server) openSession(ctx context.Context, userID string) (*model.Session
 		Props:     model.StringMap{model.SessionPropPlatform: "filehost-attach", model.SessionPropBrowser: "filehost-attach"},
 	})
 	if appErr != nil {
-		return nil, errors.Wrap(appErr, "open a session for an upload")
+		return nil, errors.Wrap(appErr, "open a session for a transfer")
 	}
 	return session, nil
 }
 
 func (s *Server) closeSession(session *model.Session) {
 	if appErr := s.API.RevokeSession(session.Id); appErr != nil {
-		s.API.LogWarn("A session of an upload could not be revoked; it expires by itself.", "error", appErr.Error())
+		s.API.LogWarn("A session of a transfer could not be revoked; it expires by itself.", "error", appErr.Error())
 	}
 }
 

@@ -95,9 +95,11 @@ type call struct {
 	url        string
 	header     map[string]string
 	body       []byte
+	content    *part                // instead of body; nil = none
 	credential *filehost.Credential // nil = none is sent
 	accept     []int                // the statuses that are no error
 	patience   time.Duration        // for the first byte of the answer, where that is longer than for the others
+	secret     bool                 // the address is one that lets whoever knows it in: errors don't tell it
 }
 
 // do sends a call. The answer's body gives errors of the domain, is guarded against stalling, and must be closed.
@@ -113,10 +115,15 @@ func (c *Client) do(ctx context.Context, call call) (*http.Response, error) {
 	}
 	c.traffic.count(func(t *tally) { t.sent++ })
 	guard.startFor(max(c.stallAfter, call.patience))
+	call.content.under(guard, max(c.stallAfter, call.patience))
 	response, err := c.http.Do(request)
+	call.content.answered()
 	guard.stop()
 	if err != nil {
 		guard.end()
+		if call.secret {
+			err = withoutURL(err)
+		}
 		return nil, guard.classify(withoutQuery(err))
 	}
 	c.note(response)
@@ -137,6 +144,15 @@ func withoutQuery(err error) error {
 	return err
 }
 
+// withoutURL removes the address.
+func withoutURL(err error) error {
+	var failed *url.Error
+	if errors.As(err, &failed) {
+		return failed.Err
+	}
+	return err
+}
+
 // note takes down what came of a request that was answered.
 func (c *Client) note(response *http.Response) {
 	if response.StatusCode == http.StatusTooManyRequests {
@@ -152,6 +168,7 @@ func (c *Client) request(ctx context.Context, call call) (*http.Request, error) 
 	if err != nil {
 		return nil, filehost.E(filehost.Internal, "The request to "+c.host.Name+" can't be made.", err)
 	}
+	call.content.send(request)
 	for name, value := range call.header {
 		request.Header.Set(name, value)
 	}

@@ -301,10 +301,10 @@ func TestASearchBelowWhatIsNoFolder(t *testing.T) {
 
 func TestEachHostOffersWhatItCan(t *testing.T) {
 	for kind, want := range map[string]filehost.Capabilities{
-		"nextcloud": {Links: allLinks, Search: true, Recent: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true},
-		"owncloud":  {Links: allLinks, Search: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true},
-		"opencloud": {Links: allLinks, Search: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Spaces: true},
-		"webdav":    {ChangeDetection: true},
+		"nextcloud": {Links: allLinks, Search: true, Recent: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Save: true},
+		"owncloud":  {Links: allLinks, Search: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Save: true},
+		"opencloud": {Links: allLinks, Search: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Spaces: true, Save: true},
+		"webdav":    {ChangeDetection: true, Save: true},
 	} {
 		_, client := scripted(t, kind, map[string]http.HandlerFunc{"GET /ocs/v2.php/cloud/capabilities": status(http.StatusNotFound)})
 		assert.Equal(t, want, client.Capabilities(t.Context(), filehost.Credential{}), kind)

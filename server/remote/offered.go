@@ -24,20 +24,22 @@ func personOf(credential filehost.Credential) person {
 	return person{credential.Connection, credential.Account, credential.Username}
 }
 
-// offered is what the host tells a user of public links. It differs from user to user.
+// offered is what the host tells a user of public links, and of uploads. It differs from user to user.
 type offered struct {
 	known         bool // the host told; else the rest says nothing
 	links         bool
 	password      bool // a link to read needs one
 	anyPassword   bool // some link needs one
 	expiry        bool
-	days          int  // of life that a link may have at most; 0 = any
-	defaultExpiry bool // a link that asks for no end gets one
+	days          int   // of life that a link may have at most; 0 = any
+	defaultExpiry bool  // a link that asks for no end gets one
+	uploadBytes   int64 // of one request of a resumable upload, at most; 0 = no limit
 }
 
 // Capabilities implements filehost.Remote.
 func (c *Client) Capabilities(ctx context.Context, credential filehost.Credential) filehost.Capabilities {
 	capabilities := c.profile.capabilities
+	capabilities.Save = capabilities.Save && !credential.ReadOnly
 	if !capabilities.Links.Public {
 		return capabilities
 	}
@@ -112,6 +114,11 @@ func (c *Client) askOffers(ctx context.Context, credential filehost.Credential) 
 						Allowed *bool            `json:"can_share"` // ownCloud's; nil = it says nothing of the user
 						Public  linkCapabilities `json:"public"`
 					} `json:"files_sharing"`
+					Files struct {
+						TUS struct {
+							MaxChunkSize loose `json:"max_chunk_size"`
+						} `json:"tus_support"`
+					} `json:"files"`
 				} `json:"capabilities"`
 			} `json:"data"`
 		} `json:"ocs"`
@@ -129,6 +136,7 @@ func (c *Client) askOffers(ctx context.Context, credential filehost.Credential) 
 	}
 	sharing := answer.OCS.Data.Capabilities.Sharing
 	offers := sharing.Public.offered()
+	offers.uploadBytes = max(0, answer.OCS.Data.Capabilities.Files.TUS.MaxChunkSize.number())
 	offers.links = isTrue(sharing.Enabled) && isTrue(sharing.Public.Enabled) && !isFalse(sharing.Allowed) && !isFalse(sharing.Public.Allowed)
 	return offers, nil
 }

@@ -31,6 +31,7 @@ type profile struct {
 	search        dialect  // how names are searched for; zero = they can't be
 	previews      previews // how it gives small images of files; zero = it doesn't
 	paging        paging   // how the host gives a listing in parts; zero = it doesn't
+	saves         saves    // how a file is saved
 	sharing       sharing  // how shares are made; zero = they can't be
 	// inheritedShares = OCS tells the shares of all folders above an entry at once.
 	inheritedShares bool
@@ -71,8 +72,9 @@ var profiles = map[string]profile{
 		},
 		ids:     idsBySearch,
 		search:  basicSearches,
+		saves:   byPutOrChunks,
 		sharing: ocsSharing, inheritedShares: true,
-		capabilities: filehost.Capabilities{Links: allLinks, Search: true, Recent: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true},
+		capabilities: filehost.Capabilities{Links: allLinks, Search: true, Recent: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Save: true},
 	},
 	"owncloud": {
 		davRoot: []string{"remote.php", "dav", "files", userSegment},
@@ -89,11 +91,12 @@ var profiles = map[string]profile{
 		otherProducts: []string{"Nextcloud", "Infinite Scale", "OpenCloud"},
 		ids:           idsByMetaPath,
 		search:        wordReports,
+		saves:         byPut,
 		previews:      previews{query: previewOfFile, types: []string{"image/png", "image/jpeg", "image/gif", "image/bmp", "text/plain"}},
 		sharing:       ocsSharing,
-		capabilities:  filehost.Capabilities{Links: allLinks, Search: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true},
+		capabilities:  filehost.Capabilities{Links: allLinks, Search: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Save: true},
 	},
-	// OpenCloud, and ownCloud Infinite Scale that it comes from. They heed neither If-Match nor If-None-Match.
+	// OpenCloud, and ownCloud Infinite Scale that it comes from. They heed neither If-Match nor If-None-Match as they should.
 	"opencloud": {
 		spaces: true,
 		properties: []property{
@@ -108,15 +111,16 @@ var profiles = map[string]profile{
 		otherProducts: []string{"Nextcloud", "ownCloud"},
 		ids:           idsBySpace,
 		search:        keywordReports,
+		saves:         byTUS,
 		previews:      previews{query: previewOfFile, types: []string{"image/png", "image/jpeg", "image/gif", "image/bmp", "image/tiff", "text/plain"}},
 		sharing:       graphSharing,
-		capabilities:  filehost.Capabilities{Links: allLinks, Search: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Spaces: true},
+		capabilities:  filehost.Capabilities{Links: allLinks, Search: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Spaces: true, Save: true},
 	},
 	"webdav": {
 		properties:   []property{resourceType, contentLength, contentType, lastModified, etag},
 		etagHeaders:  []string{"ETag"},
 		silent:       []filehost.Permission{filehost.Read, filehost.Write, filehost.Delete, filehost.Rename, filehost.Create},
-		capabilities: filehost.Capabilities{ChangeDetection: true},
+		capabilities: filehost.Capabilities{ChangeDetection: true, Save: true},
 	},
 }
 

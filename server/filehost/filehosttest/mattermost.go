@@ -1,6 +1,7 @@
 package filehosttest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -32,6 +33,8 @@ type Mattermost struct {
 	late     func(filehost.Post)
 	replied  map[string]bool // posts
 	asked    []filehost.Dialog
+	readers  map[string][]string // who may read a file, by its id
+	open     int
 
 	hidden    map[string]bool // channel and user
 	goneCards map[string]bool
@@ -46,7 +49,7 @@ type Uploaded struct {
 
 // NewMattermost returns a server with the users.
 func NewMattermost(users ...filehost.User) *Mattermost {
-	m := &Mattermost{users: map[string]filehost.User{}, uploads: map[string]Uploaded{}, postOf: map[string]string{}, deleted: map[string]bool{}, replied: map[string]bool{}, hidden: map[string]bool{}, goneCards: map[string]bool{}, limits: filehost.Limits{
+	m := &Mattermost{users: map[string]filehost.User{}, uploads: map[string]Uploaded{}, postOf: map[string]string{}, deleted: map[string]bool{}, replied: map[string]bool{}, readers: map[string][]string{}, hidden: map[string]bool{}, goneCards: map[string]bool{}, limits: filehost.Limits{
 		FileSize: 1 << 20, FilesPerPost: 10, MessageLength: 100, ImagePixels: 100 * 100, RequestTimeout: time.Minute}}
 	for _, user := range users {
 		m.users[user.ID] = user
@@ -217,6 +220,53 @@ func (m *Mattermost) Upload(_ context.Context, upload filehost.Upload) (filehost
 	id := "file" + strconv.Itoa(len(m.uploads))
 	m.uploads[id] = Uploaded{upload, content}
 	return m.file(id), nil
+}
+
+// AddFile adds a file that these users may read.
+func (m *Mattermost) AddFile(id, name string, content []byte, readers ...string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.uploads[id] = Uploaded{filehost.Upload{Name: name, Size: int64(len(content))}, content}
+	m.readers[id] = readers
+}
+
+// OpenFiles is how many files are open.
+func (m *Mattermost) OpenFiles() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.open
+}
+
+// OpenFile implements filehost.Mattermost.
+func (m *Mattermost) OpenFile(_ context.Context, userID, fileID string) (filehost.StoredFile, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	file, ok := m.uploads[fileID]
+	switch {
+	case !ok || m.deleted[fileID]:
+		return filehost.StoredFile{}, filehost.E(filehost.NotFound, "There is no such file.", nil)
+	case !slices.Contains(m.readers[fileID], userID):
+		return filehost.StoredFile{}, filehost.E(filehost.Forbidden, "You may not read this file.", nil)
+	}
+	m.open++
+	closing := sync.OnceFunc(func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.open--
+	})
+	return filehost.StoredFile{ReadCloser: &openFile{bytes.NewReader(file.Bytes), closing}, Name: file.Name, Size: file.Size,
+		MIMEType: "text/plain", CreatedAt: time.Unix(1_700_000_000, 0).UTC()}, nil
+}
+
+type openFile struct {
+	io.Reader
+	closing func()
+}
+
+// Close implements io.Closer.
+func (f *openFile) Close() error {
+	f.closing()
+	return nil
 }
 
 // Files implements filehost.Mattermost.

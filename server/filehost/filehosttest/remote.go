@@ -17,7 +17,6 @@ import (
 type Remote struct {
 	filehost.Thumbnails // a test's own; nil = the test asks for none
 	filehost.Shares
-	filehost.Writes
 
 	mu      sync.Mutex
 	order   []filehost.Path
@@ -29,7 +28,8 @@ type Remote struct {
 	kept    map[string][]filehost.Entry // listings that are given in parts, by name
 	parted  func()
 	offers  filehost.Capabilities
-	parts   bool // it gives parts of files
+	parts   bool                   // it gives parts of files
+	written func(filehost.NewFile) // happens before a file is saved
 }
 
 // File is the content of a file and how reading it goes.

@@ -58,5 +58,7 @@ type Limits struct {
 	Forbidden    filehost.Kind         // what a folder answers that the server itself may not read
 	LinkPassword bool                  // a public link needs one
 	NoFileEdits  bool                  // no public link lets people edit a file
+	Unsavable    []string              // of Names, those that no file is saved under
+	Dates        bool                  // a file that is saved keeps its time
 	Capabilities filehost.Capabilities
 }
