@@ -129,8 +129,8 @@ func (g graphShares) ask(ctx context.Context, credential filehost.Credential, me
 				Message string `json:"message"`
 			} `json:"error"`
 		}
-		if json.Unmarshal(raw, &answer) != nil {
-			return g.no(status, "")
+		if json.Unmarshal(raw, &answer) != nil || status != http.StatusBadRequest && status != http.StatusForbidden {
+			return g.no(status, "") // what it says of the others is for its developers
 		}
 		return g.no(status, answer.Error.Message)
 	case exchange.into == nil:
@@ -164,11 +164,9 @@ func (g graphShares) told(ctx context.Context, credential filehost.Credential, p
 	made.Permission, made.reads = p.lets()
 	switch user, group := p.Granted.User, p.Granted.Group; {
 	case user != nil && user.Type != "Federated":
-		if name := of.name(ctx, user.ID); name != "" {
-			made.With, made.Account = filehost.WithUser, name
-		}
+		made.HostShare = sharedWith(made.HostShare, filehost.WithUser, of.name(ctx, user.ID))
 	case group != nil:
-		made.With, made.Account = filehost.WithGroup, shown(group.DisplayName)
+		made.HostShare = sharedWith(made.HostShare, filehost.WithGroup, group.DisplayName)
 	}
 	if by := p.Invitation.By.User; by != nil {
 		made.mine = of.name(ctx, by.ID) == credential.Account && credential.Account != ""
@@ -326,6 +324,9 @@ func (g graphShares) access(ctx context.Context, credential filehost.Credential,
 		group.Go(func() error {
 			return filehost.Recovered(func() (err error) {
 				listed[i], err = g.permissions(within, credential, filehost.Entry{HostID: id})
+				if i > 0 && isDeclined(err) {
+					err = nil // nothing is told of this folder, not even that all would be
+				}
 				return err
 			})
 		})
@@ -353,7 +354,7 @@ func (g graphShares) gather(
 		told.Complete = told.Complete && !more && slices.Contains(each.Allowed, graphReadShares)
 		for _, share := range shares {
 			expired := !share.ExpiresAt.IsZero() && !share.ExpiresAt.After(now)
-			if share.reads && !expired && !(share.With == filehost.WithUser && out[share.Account]) {
+			if kept := share.With == filehost.WithUser && out[share.Account]; share.reads && !expired && !kept {
 				told.Shares = append(told.Shares, share.HostShare)
 			}
 		}
@@ -368,29 +369,39 @@ func (g graphShares) gather(
 	return told, nil
 }
 
-// line returns the ids of an entry and of the folders above it, up to the space itself. whole = it reaches that far.
+// line returns the ids of an entry and of the folders above it, up to the space itself. whole = it reaches that far: who is
+// shared something is not told of what is above it.
 func (g graphShares) line(ctx context.Context, credential filehost.Credential, entry filehost.Entry, drive graphDrive) (ids []string, whole bool, err error) {
 	ids = []string{entry.HostID}
 	root := rootItem(drive.Root.ID)
-	for at := entry; at.HostID != root; {
+	for at := entry.HostID; at != root; at = ids[len(ids)-1] {
 		if len(ids) > mostAbove || root == "" {
 			return ids, false, nil
 		}
-		path, err := g.item(graphDrivesPath, at)
+		path, err := g.item(graphDrivesPath, filehost.Entry{HostID: at})
 		if err != nil {
 			return nil, false, err
 		}
 		var item struct {
+			ID     string `json:"id"`
 			Parent struct {
 				ID string `json:"id"`
 			} `json:"parentReference"`
 		}
 		err = g.ask(ctx, credential, http.MethodGet, path, exchange{into: &item})
-		if _, _, ok := driveItem(item.Parent.ID); err != nil || !ok {
-			return ids, false, err
+		if last := len(ids) - 1; last > 0 && isDeclined(err) {
+			return ids[:last], false, nil
 		}
-		at = filehost.Entry{HostID: item.Parent.ID}
-		ids = append(ids, at.HostID)
+		if err != nil {
+			return nil, false, err
+		}
+		if _, _, ok := driveItem(item.ID); ok && len(ids) == 1 {
+			ids[0] = item.ID // of what is shared with the user, he sees a stand-in
+		}
+		if _, _, ok := driveItem(item.Parent.ID); !ok {
+			return ids, false, nil
+		}
+		ids = append(ids, item.Parent.ID)
 	}
 	return ids, true, nil
 }

@@ -167,14 +167,22 @@ func (o ocsShares) told(credential filehost.Credential, s ocsShare) (share, erro
 	}
 	switch s.Type {
 	case ocsUser:
-		made.With, made.Account = filehost.WithUser, string(s.With)
+		made.HostShare = sharedWith(made.HostShare, filehost.WithUser, string(s.With))
 	case ocsGroup:
-		made.With, made.Account = filehost.WithGroup, string(s.With)
+		made.HostShare = sharedWith(made.HostShare, filehost.WithGroup, string(s.With))
 	case ocsLink:
 		made.With, made.Password = filehost.WithAnyone, s.Password != "" || s.With != ""
 		made.URL = o.linkURL(string(s.URL), "/index.php/s/", string(s.Token))
 	}
 	return made, nil
+}
+
+// sharedWith says whom a share is for: who has no name that can be shown, is somebody else.
+func sharedWith(of filehost.HostShare, with filehost.ShareWith, name string) filehost.HostShare {
+	if name = shown(name); name != "" {
+		of.With, of.Account = with, name
+	}
+	return of
 }
 
 // linkToken is what names a public link in its address.

@@ -112,7 +112,13 @@ func (c *Client) undo(ctx context.Context, credential filehost.Credential, entry
 	if err == nil {
 		err = api.remove(ctx, credential, entry, id)
 	}
-	if err != nil && !errors.Is(err, errNoShare) {
+	var ours *filehost.Error
+	switch {
+	case err == nil || errors.Is(err, errNoShare):
+		if errors.As(why, &ours) {
+			return why // the host could not be asked, and that is all
+		}
+	default:
 		message = c.host.Name + " did not share this as it was asked to, and does not remove the share: remove it there."
 		why = errors.Join(why, err)
 	}

@@ -128,6 +128,11 @@ type declined struct {
 // Error implements error.
 func (d declined) Error() string { return fmt.Sprintf("status %d: %q", d.status, d.words) }
 
+func isDeclined(err error) bool {
+	var no declined
+	return errors.As(err, &no)
+}
+
 // no is the error for the no of a sharing API.
 func (c *Client) no(status int, said string) *filehost.Error {
 	cause := declined{status, words(said)}
@@ -159,10 +164,10 @@ func words(said string) string {
 	var plain strings.Builder
 	length, tag := 0, false
 	for _, r := range said {
-		switch {
-		case r == '<':
+		switch r {
+		case '<':
 			tag = true
-		case r == '>':
+		case '>':
 			tag = false
 		}
 		if tag || r == '>' {
