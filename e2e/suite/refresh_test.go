@@ -45,7 +45,7 @@ func TestRefreshBringsTheNewerVersionIntoTheThread(t *testing.T) {
 	done := refresh(t, posted.PostID, false)
 	reply := readPost(t, done.ReplyID)
 	if reply.UserID != site.User.ID || reply.RootID != posted.PostID || !slices.Equal(reply.FileIDs, []string{done.Items[0].FileID}) ||
-		!strings.Contains(reply.Message, "18.6 KB instead of 17 B") {
+		!strings.Contains(reply.Message, "19.0 kB instead of 17 B") {
 		t.Errorf("the answer is %+v", reply)
 	}
 	if got := download(t, done.Items[0].FileID); !bytes.Equal(got, newer) {

@@ -42,14 +42,18 @@ func (c *call) attached(ctx context.Context, attachment filehost.Attachment) (fi
 		return filehost.Message{}, err
 	}
 	var done, failed []string
+	passwords := ""
 	for _, item := range attached.Items {
-		if item.Err == nil {
-			done = append(done, filehost.Literal(item.Name))
+		if item.Err != nil {
+			failed = append(failed, notAttached(itemName(item), c.failure(ctx, item.Err).Text))
 			continue
 		}
-		failed = append(failed, notAttached(itemName(item), c.failure(ctx, item.Err).Text))
+		done = append(done, filehost.Literal(item.Name))
+		if !item.Password.IsEmpty() {
+			passwords += passwordOf(item.Name, item.Password.Reveal())
+		}
 	}
-	return filehost.Message{Text: outcome(done, failed)}, nil
+	return filehost.Message{Text: outcome(attachment.Link != nil, done, failed) + passwords}, nil
 }
 
 func itemName(item filehost.AttachedItem) string {
@@ -81,7 +85,16 @@ func (h *Handler) file(ctx context.Context, c *call, s step) (filehost.Message, 
 		message.Buttons = []filehost.Button{back}
 		return message, nil
 	}
-	attach, err := c.button(labelAttach, step{Do: doAttach, ID: s.ID})
-	message.Buttons = []filehost.Button{attach, back}
-	return message, err
+	steps := []labelled{{labelAttach, step{Do: doAttach, ID: s.ID}}}
+	if s.Internal {
+		steps = append(steps, labelled{labelLink, step{Do: doLink, IDs: []string{s.ID}}})
+	}
+	if s.Public {
+		steps = append(steps, labelled{labelPublic, step{Do: doLink, IDs: []string{s.ID}, Public: true}})
+	}
+	if err = c.addButtons(&message, steps); err != nil {
+		return message, err
+	}
+	message.Buttons = append(message.Buttons, back)
+	return message, nil
 }

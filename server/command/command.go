@@ -55,6 +55,7 @@ func subcommands() []subcommand {
 		{"search", hintWords, helpSearch, none, (*Handler).search},
 		{"recent", "", helpRecent, none, (*Handler).recent},
 		{"attach", hintPaths, helpAttach, several, (*Handler).attach},
+		{"link", hintLink, helpLink, several, (*Handler).link},
 		{"refresh", hintPost, helpRefresh, none, (*Handler).refresh},
 		{"connect", "", helpConnect, none, (*Handler).connect},
 		{"disconnect", "", helpDisconnect, none, (*Handler).disconnect},

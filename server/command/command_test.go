@@ -32,6 +32,7 @@ type world struct {
 	remote     *filehosttest.Remote
 	tokens     *filehosttest.Tokens
 	mattermost *filehosttest.Mattermost
+	shares     *filehosttest.Shares
 	clock      *clockwork.FakeClock
 	log        bytes.Buffer
 	refused    error
@@ -45,6 +46,8 @@ func newWorld() *world {
 		mattermost: filehosttest.NewMattermost(filehost.User{ID: alice, Username: alice, Active: true}, filehost.User{ID: bob, Username: bob, Active: true},
 			filehost.User{ID: "bot", Bot: true, Active: true}, filehost.User{ID: "new", Username: "new", Active: true})}
 	w.mattermost.Limit(func(l *filehost.Limits) { l.MessageLength = 4000 })
+	w.shares = filehosttest.NewShares()
+	w.remote.Shares = w.shares
 	kv, discard := filehosttest.NewKV(w.clock), slog.New(slog.DiscardHandler)
 	host := filehost.Host{ID: filehost.DefaultHostID, Name: "Cloud", Kind: "webdav", BaseURL: &url.URL{Scheme: "https", Host: "cloud.example.com"}}
 	w.service = filehost.New(filehost.Config{
@@ -53,7 +56,8 @@ func newWorld() *world {
 		Tokens:   w.tokens, Connections: w.tokens, Issuer: w.tokens, Remote: w.remote, Mattermost: w.mattermost, Audit: &filehosttest.Audit{},
 		Reminders: filehost.NewReminders(filehost.RemindersConfig{Host: host, Users: w.mattermost.User, Bot: &filehosttest.Bot{}, KV: kv, Clock: w.clock, Log: discard}),
 		Sealer:    filehosttest.Sealer{}, KV: kv, Clock: w.clock, Claims: filehost.NewClaims(filehosttest.Process{Name: "run"}),
-		Copies: filehost.NewPlaces("copies"), Listings: filehost.NewPlaces("listings"),
+		Copies: filehost.NewPlaces("copies"), Listings: filehost.NewPlaces("listings"), Pictures: filehost.NewPlaces("thumbnails"),
+		Accounts: w.tokens, Log: discard,
 	})
 	w.Handler = New(Config{Answers: w, Log: slog.New(slog.NewTextHandler(&w.log, nil)), Admit: func(context.Context, string, string) error { return w.refused }})
 	return w
@@ -121,7 +125,7 @@ func TestAFolderIsShownAndLeadsOn(t *testing.T) {
 	w.remote.AddFolder("/My Docs/deep")
 	for _, text := range []string{"browse My Docs", `browse "/My Docs"`, "browse “/My Docs/”", "BROWSE /My Docs/"} {
 		message := w.typed(t, alice, text)
-		assert.Equal(t, "`/My Docs` at `Cloud`:\n- :file_folder: `deep`\n- :page_facing_up: `[x](evil) @all.txt` · 1.5 KB · 2026-11-21", message.Text, text)
+		assert.Equal(t, "`/My Docs` at `Cloud`:\n- :file_folder: `deep`\n- :page_facing_up: `[x](evil) @all.txt` · 1.5 kB · 2026-11-21", message.Text, text)
 		assert.Equal(t, []string{labelUp, labelOpen, labelChoose}, labelsOf(message))
 	}
 	assert.Contains(t, w.presses(t, alice, labelOpen, w.shown.Menus[0].Options[0].Value).Text, "`/My Docs/deep` at `Cloud`:\nThe folder is empty.")
@@ -219,6 +223,82 @@ func TestWhatAButtonStandsForCannotBeChosenAnew(t *testing.T) {
 	options := message.Menus[0].Options
 	attach := w.presses(t, alice, labelChoose, options[0].Value).Buttons[0].Token
 	assert.Equal(t, "Attached: `a.txt`.", w.hands(t, alice, attach, options[1].Value).Text)
+}
+
+// linkable is a world whose host has links to a file, and in whose channel bob is a member whom the host doesn't let in.
+func linkable() *world {
+	w := newWorld()
+	w.tokens.Name(alice, "alice-at-host")
+	w.tokens.Name(bob, "bob-at-host")
+	w.remote.Offer(filehost.Capabilities{Links: filehost.Links{Internal: true, Public: true, Password: true}})
+	w.remote.AddFolder("/folder")
+	w.remote.AddFile("/a.txt", []byte("first"), noon)
+	for _, path := range []string{"/a.txt", "/folder"} {
+		w.remote.Change(path, func(e *filehost.Entry) {
+			e.HostID, e.WebURL = "id"+strings.ReplaceAll(path, "/", "-"), "https://cloud.example.com/f"+path
+			e.Permissions = []filehost.Permission{filehost.Read, filehost.Share}
+		})
+	}
+	return w
+}
+
+// alone makes alice the only member of the channel.
+func (w *world) alone() {
+	w.mattermost.Hide(channel, bob)
+	w.mattermost.Hide(channel, "new")
+}
+
+func TestWhoCouldOpenALinkIsToldBeforeItIsPosted(t *testing.T) {
+	w := linkable()
+	w.mattermost.Hide(channel, "new")
+	message := w.typed(t, alice, "link a.txt /missing")
+	assert.Contains(t, message.Text, "A link to `a.txt`. Of the members of this channel, 1 can open it")
+	assert.Contains(t, message.Text, "Not linked:\n- `/missing`")
+	assert.Empty(t, w.mattermost.Posts())
+	for range 2 {
+		assert.Contains(t, w.hands(t, alice, message.Buttons[0].Token, "").Text, "Linked: `a.txt`.")
+	}
+	posts := w.mattermost.Posts()
+	require.Len(t, posts, 1, "however often it is pressed")
+	assert.Contains(t, posts[0].Message, "https://cloud.example.com/f/a.txt")
+	assert.Equal(t, "root", posts[0].RootID)
+}
+
+func TestALinkThatEverybodyCanOpenIsPostedAtOnce(t *testing.T) {
+	w := linkable()
+	w.alone()
+	assert.Equal(t, "Linked: `a.txt`.", w.typed(t, alice, "link a.txt").Text)
+	assert.Len(t, w.mattermost.Posts(), 1)
+	assert.Equal(t, sayWhatToLink, w.typed(t, alice, "link --public").Text)
+}
+
+func TestAPublicLinkIsAskedAboutAndItsPasswordToldOnce(t *testing.T) {
+	w := linkable()
+	w.alone()
+	w.shares.Demand(filehost.Policy{PasswordRequired: true}, true)
+	message := w.typed(t, alice, "link --public a.txt")
+	assert.Equal(t, "Anybody who has the link may see `a.txt`. It asks for a password, which you are told when it is posted.", message.Text)
+	assert.Empty(t, w.mattermost.Posts())
+	assert.Contains(t, w.presses(t, alice, labelPost, "").Text, "The link to `a.txt` asks for this password, which is shown here only: `")
+	assert.Len(t, w.mattermost.Posts(), 1)
+}
+
+func TestFilesAndFoldersOfferTheLinksThatTheHostHas(t *testing.T) {
+	w := linkable()
+	w.alone()
+	message := w.typed(t, alice, "browse")
+	file := w.hands(t, alice, message.Menus[1].Token, message.Menus[1].Options[0].Value)
+	assert.Equal(t, []string{labelAttach, labelLink, labelPublic, labelBack}, labelsOf(file))
+	assert.Contains(t, w.presses(t, alice, labelLink, "").Text, "A link to `a.txt`.")
+	assert.Empty(t, w.mattermost.Posts(), "a press asks first")
+	folder := w.hands(t, alice, message.Menus[0].Token, message.Menus[0].Options[0].Value)
+	assert.Equal(t, []string{labelUp, labelLink}, labelsOf(folder))
+	w.presses(t, alice, labelLink, "")
+	assert.Contains(t, w.presses(t, alice, labelPost, "").Text, "Linked: `folder`.")
+	w.remote.Offer(filehost.Capabilities{})
+	w.typed(t, alice, "browse")
+	file = w.hands(t, alice, w.shown.Menus[1].Token, message.Menus[1].Options[0].Value)
+	assert.Equal(t, []string{labelAttach, labelBack}, labelsOf(file))
 }
 
 func TestNewerVersionsAreToldAndBroughtIn(t *testing.T) {
@@ -322,7 +402,7 @@ func TestTheHelpNamesEverySubcommand(t *testing.T) {
 
 // TestWhoMayDoWhat runs every subcommand, and every button, as each kind of user: what the use cases refuse stays undone.
 func TestWhoMayDoWhat(t *testing.T) {
-	texts := map[string]string{"browse": "browse", "search": "search a", "recent": "recent", "attach": "attach a.txt", "refresh": "refresh post0",
+	texts := map[string]string{"browse": "browse", "search": "search a", "recent": "recent", "attach": "attach a.txt", "link": "link a.txt", "refresh": "refresh post0",
 		"connect": "connect", "disconnect": "disconnect", "status": "status", "help": "help"}
 	for _, line := range Lines() {
 		require.Contains(t, texts, line.Name, "a new subcommand has its line here")
@@ -335,10 +415,10 @@ func TestWhoMayDoWhat(t *testing.T) {
 		"who may not act as the user": {alice, func(w *world) { w.refused = filehost.E(filehost.Forbidden, "Your account is deactivated.", nil) }, map[string]string{"": "Your account is deactivated."}},
 		"no member of the channel, or a guest who may not post": {alice, func(w *world) {
 			w.mattermost.Refuse(filehost.E(filehost.Forbidden, "You are not a member.", nil))
-		}, map[string]string{"attach": "You are not a member."}},
-		"not connected": {"new", func(*world) {}, map[string]string{"browse": "onnect", "search": "onnect", "recent": "onnect", "attach": "onnect"}},
+		}, map[string]string{"attach": "You are not a member.", "link": "You are not a member."}},
+		"not connected": {"new", func(*world) {}, map[string]string{"browse": "onnect", "search": "onnect", "recent": "onnect", "attach": "onnect", "link": "onnect"}},
 		"another user":  {bob, func(*world) {}, map[string]string{"refresh": "Only the one who has posted"}},
-		"a bot":         {"bot", func(*world) {}, map[string]string{"browse": "onnect", "attach": "onnect", "connect": "browser"}},
+		"a bot":         {"bot", func(*world) {}, map[string]string{"browse": "onnect", "attach": "onnect", "link": "onnect", "connect": "browser"}},
 	} {
 		for name, text := range texts {
 			t.Run(role+"/"+name, func(t *testing.T) {

@@ -92,7 +92,8 @@ func (c *call) addMenus(message *filehost.Message, page filehost.Page) error {
 		if len(options) == 0 {
 			continue
 		}
-		button, err := c.button(menu.label, step{Do: menu.do, Menu: true})
+		links := page.Capabilities.Links
+		button, err := c.button(menu.label, step{Do: menu.do, Menu: true, Internal: links.Internal, Public: links.Public})
 		if err != nil {
 			return err
 		}
@@ -103,36 +104,20 @@ func (c *call) addMenus(message *filehost.Message, page filehost.Page) error {
 
 // addWays adds the buttons that lead on from a page.
 func (c *call) addWays(message *filehost.Message, s step, page filehost.Page) error {
-	var ways []struct {
-		label string
-		step  step
-	}
-	add := func(label string, to step) {
-		to.Do = doList
-		ways = append(ways, struct {
-			label string
-			step  step
-		}{label, to})
-	}
+	var ways []labelled
 	if page.NextCursor != "" {
-		next := s
-		next.Cursor = page.NextCursor
-		add(labelNext, next)
+		ways = append(ways, labelled{labelNext, step{Do: doList, ID: s.ID, View: s.View, Text: s.Text, Cursor: page.NextCursor}})
 	}
 	switch {
 	case page.Folder == nil:
-		add(labelAll, step{ID: filehost.Root.ID()})
+		ways = append(ways, labelled{labelAll, step{Do: doList, ID: filehost.Root.ID()}})
 	case !page.Folder.Path.IsRoot():
-		add(labelUp, step{ID: page.Folder.Path.Parent().ID()})
-	}
-	for _, way := range ways {
-		button, err := c.button(way.label, way.step)
-		if err != nil {
-			return err
+		ways = append(ways, labelled{labelUp, step{Do: doList, ID: page.Folder.Path.Parent().ID()}})
+		if page.Capabilities.Links.Internal {
+			ways = append(ways, labelled{labelLink, step{Do: doLink, IDs: []string{page.Folder.ID()}}})
 		}
-		message.Buttons = append(message.Buttons, button)
 	}
-	return nil
+	return c.addButtons(message, ways)
 }
 
 // line is an entry in a listing. Of what was found it tells the folder, too.

@@ -19,6 +19,7 @@ const (
 	doList    do = "list"
 	doFile    do = "file"
 	doAttach  do = "attach"
+	doLink    do = "link"
 	doRefresh do = "refresh"
 )
 
@@ -28,11 +29,15 @@ type step struct {
 	Do        do            `json:"do"`
 	ChannelID string        `json:"channel"`
 	RootID    string        `json:"root,omitempty"`
-	ID        string        `json:"id,omitempty"` // of an entry, or of a post
+	ID        string        `json:"id,omitempty"`  // of an entry, or of a post
+	IDs       []string      `json:"ids,omitempty"` // of several entries
 	Menu      bool          `json:"menu,omitempty"`
+	Internal  bool          `json:"internal,omitempty"` // the host has such links
+	Public    bool          `json:"public,omitempty"`   // the host has such links, or the link is to be one
 	View      filehost.View `json:"view,omitempty"`
 	Text      string        `json:"text,omitempty"`
 	Cursor    string        `json:"cursor,omitempty"`
+	Sure      bool          `json:"sure,omitempty"` // the user has seen who could open it
 	Nonce     string        `json:"nonce"`
 	Until     time.Time     `json:"until"`
 }
@@ -52,6 +57,23 @@ func (c *call) button(label string, s step) (filehost.Button, error) {
 	}
 	token, err := c.service.Sealer.Seal(c.associated(), plain)
 	return filehost.Button{Action: Action, Label: label, HostID: c.service.Host.ID, Token: token}, err
+}
+
+// labelled is a step as a user sees it.
+type labelled struct {
+	label string
+	step  step
+}
+
+func (c *call) addButtons(message *filehost.Message, steps []labelled) error {
+	for _, next := range steps {
+		button, err := c.button(next.label, next.step)
+		if err != nil {
+			return err
+		}
+		message.Buttons = append(message.Buttons, button)
+	}
+	return nil
 }
 
 // open reads what a button stands for.
@@ -79,6 +101,8 @@ func (h *Handler) take(ctx context.Context, c *call, s step) (filehost.Message, 
 		return h.file(ctx, c, s)
 	case doAttach:
 		return h.attachOne(ctx, c, s)
+	case doLink:
+		return h.linkPosted(ctx, c, s)
 	case doRefresh:
 		return h.refreshPost(ctx, c, s.ID, false)
 	}

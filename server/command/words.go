@@ -8,6 +8,9 @@ import (
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
 
+// mostNames is how many members a message names.
+const mostNames = 10
+
 // What people read. It is all here, so that it can be translated in one place.
 const (
 	Description = "Files of the company's file host"
@@ -16,12 +19,14 @@ const (
 	hintFolder = "[folder]"
 	hintWords  = "[words]"
 	hintPaths  = "[path] [path…]"
+	hintLink   = "[--public] [path] [path…]"
 	hintPost   = "[link to a message]"
 
 	helpBrowse     = "Show a folder, and attach from it"
 	helpSearch     = "Find files and folders by name"
 	helpRecent     = "Show the files that were changed last"
 	helpAttach     = "Attach files here; put paths with spaces in quotes"
+	helpLink       = "Post links instead of copies; --public for links that open for anybody"
 	helpRefresh    = "In a thread: see whether its first message's files have newer versions, and bring them in"
 	helpConnect    = "Connect your account"
 	helpDisconnect = "Disconnect your account"
@@ -36,6 +41,9 @@ const (
 	labelAll     = "All files"
 	labelBack    = "Back"
 	labelAttach  = "Attach"
+	labelLink    = "Link"
+	labelPublic  = "Public link"
+	labelPost    = "Post the link"
 	labelBring   = "Bring in the newer versions"
 	labelConnect = "Connect"
 	labelCode    = "Enter a code"
@@ -47,6 +55,7 @@ const (
 	notYourButton   = "This button is not one that was made for you. Type the command yourself."
 	oldButton       = "This button is too old. Type the command again."
 	sayWhatToSearch = "Type what to look for: `/filehost search words`."
+	sayWhatToLink   = "Type what to link: `/filehost link path`."
 	sayWhichPost    = "Type this in the thread of the message, or with a link to the message: `/filehost refresh link`."
 	moreThanShown   = "There is more than all pages show; search for more of the name."
 	inTheThread     = "The newer versions are in the thread."
@@ -93,15 +102,52 @@ func ofTotal(total int) string { return fmt.Sprintf("%d in all.", total) }
 
 func notAttached(name, reason string) string { return filehost.Literal(name) + ": " + reason }
 
-func outcome(done, failed []string) string {
+func outcome(link bool, done, failed []string) string {
+	did, not := "Attached: ", "Not attached:\n- "
+	if link {
+		did, not = "Linked: ", "Not linked:\n- "
+	}
 	var parts []string
 	if len(done) > 0 {
-		parts = append(parts, "Attached: "+strings.Join(done, ", ")+".")
+		parts = append(parts, did+strings.Join(done, ", ")+".")
 	}
 	if len(failed) > 0 {
-		parts = append(parts, "Not attached:\n- "+strings.Join(failed, "\n- "))
+		parts = append(parts, not+strings.Join(failed, "\n- "))
 	}
 	return strings.Join(parts, "\n")
+}
+
+func passwordOf(name, password string) string {
+	return "\nThe link to " + filehost.Literal(name) + " asks for this password, which is shown here only: " + filehost.Literal(password)
+}
+
+// whoOpens says who could open links to what is named.
+func whoOpens(names []string, public bool, audience *filehost.LinkAudience) string {
+	what := strings.Join(names, ", ")
+	if public {
+		text := "Anybody who has the link may see " + what + "."
+		if audience.Password {
+			text += " It asks for a password, which you are told when it is posted."
+		}
+		return text
+	}
+	text := fmt.Sprintf("A link to %s. Of the members of this channel, %d can open it, and %d can't", what, audience.Counts[filehost.Can], audience.Counts[filehost.Cannot])
+	var cannot []string
+	for _, member := range audience.Members {
+		if member.Reach == filehost.Cannot && len(cannot) < mostNames {
+			cannot = append(cannot, filehost.Literal(member.Username))
+		}
+	}
+	if len(cannot) > 0 {
+		text += ", among them " + strings.Join(cannot, ", ")
+	}
+	if unknown := audience.Counts[filehost.Unknown]; unknown > 0 {
+		text += fmt.Sprintf("; of %d it can't be told", unknown)
+	}
+	if audience.More {
+		text += ". There are more members than were looked at"
+	}
+	return text + "."
 }
 
 func became(item filehost.RefreshedItem, dryRun bool) string {

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -276,43 +275,50 @@ func (r *refresh) told(at []int) string {
 	return "Newer versions:\n- " + strings.Join(lines, "\n- ")
 }
 
-// keepRefreshed remembers what is known now, unless another call has done so.
+// keepRefreshed remembers what is known now, unless another call has done so, and has the posts of links say it.
 func (s *Service) keepRefreshed(ctx context.Context, r *refresh) error {
-	next := r.known
-	next.Items = slices.Clone(r.known.Items)
-	next.Refreshed++
-	changed := false
+	var changed []int
 	for i, item := range r.items {
-		if item.Err != nil || item.State != Newer && item.State != Renamed {
-			continue
+		if item.Err == nil && (item.State == Newer || item.State == Renamed) {
+			changed = append(changed, i)
 		}
-		was := next.Items[i]
-		next.Items[i] = newPostedItem(r.now[i])
-		next.Items[i].FileID, next.Items[i].Link = was.FileID, was.Link
-		changed = true
 	}
-	if !changed {
+	if len(changed) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rememberTime)
 	defer cancel()
-	return s.changePosted(ctx, r.keptAt, func(kept *Posted) error {
-		if kept.Refreshed == r.known.Refreshed {
-			*kept = next
+	var reworded [][2]string
+	err := s.changePosted(ctx, r.keptAt, func(kept *Posted) error {
+		if reworded = nil; kept.HostID == "" { // of a draft, nothing was known of the post
+			*kept = r.known
+			kept.Items = slices.Clone(r.known.Items)
+		}
+		if kept.Refreshed != r.known.Refreshed || len(kept.Items) != len(r.items) {
+			return nil
+		}
+		kept.Refreshed++
+		for _, i := range changed {
+			was := kept.Items[i]
+			kept.Items[i] = newLinkedItem(s.Host, r.now[i])
+			kept.Items[i].FileID, kept.Items[i].Link = was.FileID, was.Link
+			if was.Link != nil {
+				kept.Items[i].Line = s.cardLine(kept.Items[i])
+				reworded = append(reworded, [2]string{was.Line, kept.Items[i].Line})
+			}
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	for _, lines := range reworded {
+		if err = s.Mattermost.Reword(ctx, r.keptAt, lines[0], lines[1]); err != nil {
+			s.Log.Warn("A post still says what its link led to before.", "post_id", r.keptAt, "error", err)
+		}
+	}
+	return nil
 }
 
-// ShownSize is a number of bytes for people, in units of 1024.
-func ShownSize(bytes int64) string {
-	if bytes < 1<<10 {
-		return fmt.Sprintf("%d B", bytes)
-	}
-	size, unit := float64(bytes), 0
-	for size >= 1<<10 && unit < 4 {
-		size /= 1 << 10
-		unit++
-	}
-	return strings.Replace(fmt.Sprintf("%.1f", size), ".0", "", 1) + " " + []string{"B", "KB", "MB", "GB", "TB"}[unit]
-}
+// ShownSize is a number of bytes for people.
+func ShownSize(bytes int64) string { return sizeText(bytes) }

@@ -2,8 +2,8 @@ package filehost_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -106,7 +106,7 @@ func TestNewerVersionsArePostedAsAnAnswer(t *testing.T) {
 	assert.Equal(t, []string{refreshed.Items[0].FileID}, posts[1].FileIDs)
 	assert.Equal(t, "root", posts[1].RootID, "in the thread that the post is in")
 	assert.Equal(t, "channel", posts[1].ChannelID)
-	assert.Equal(t, "A newer version of `a*b.txt`: 1.5 KB instead of 5 B, changed on 2026-11-21 13:00 UTC", posts[1].Message)
+	assert.Equal(t, "A newer version of `a*b.txt`: 1.5 kB instead of 5 B, changed on 2026-11-21 13:00 UTC", posts[1].Message)
 	assert.Len(t, w.mattermost.Uploads()[refreshed.Items[0].FileID].Bytes, 1536)
 
 	again, err := w.Refresh(t.Context(), alice, refreshed.ReplyID, false)
@@ -117,7 +117,7 @@ func TestNewerVersionsArePostedAsAnAnswer(t *testing.T) {
 	again, err = w.Refresh(t.Context(), alice, refreshed.ReplyID, false)
 	require.NoError(t, err)
 	assert.Equal(t, []filehost.Freshness{filehost.Newer, filehost.Newer}, statesOf(again))
-	assert.Contains(t, w.mattermost.Posts()[2].Message, "Newer versions:\n- `a*b.txt`: 5 B instead of 1.5 KB")
+	assert.Contains(t, w.mattermost.Posts()[2].Message, "Newer versions:\n- `a*b.txt`: 5 B instead of 1.5 kB")
 
 	require.NoError(t, w.PostDeleted(t.Context(), postID, nil))
 	again, err = w.Refresh(t.Context(), alice, refreshed.ReplyID, false)
@@ -335,24 +335,29 @@ func TestWhatIsBroughtIsWhatWasTold(t *testing.T) {
 	assert.Len(t, w.mattermost.Posts(), 1)
 }
 
+// TestALinkIsNotCopied has a linked file grow: the link leads to the newer version as it is, and its post says so.
 func TestALinkIsNotCopied(t *testing.T) {
-	w, postID := postedWorld(t, "/a")
-	var posted filehost.Posted
-	w.known(t, "post_"+postID, &posted)
-	posted.Items[0].Link, posted.Items[0].FileID = &filehost.Linked{URL: "https://cloud.example.com/f/7"}, ""
-	raw, err := json.Marshal(posted)
-	require.NoError(t, err)
-	w.kv.Put("post_"+postID, raw)
-	w.remote.AddFile("/a", []byte("second"), noon)
-	for _, want := range []filehost.Freshness{filehost.Newer, filehost.Unchanged} {
-		refreshed, err := w.Refresh(t.Context(), alice, postID, false)
-		require.NoError(t, err)
-		assert.Equal(t, []filehost.Freshness{want}, statesOf(refreshed))
-		assert.Empty(t, refreshed.ReplyID)
+	for name, ask := range map[string]filehost.Attachment{"internal": internal("/report.pdf"), "public": public("/report.pdf")} {
+		w := linkWorld()
+		postID := w.attachLinks(t, ask).PostID
+		w.remote.AddFile("/report.pdf", make([]byte, 2048), noon.Add(time.Hour))
+		w.linkable("/report.pdf")
+		before := w.mattermost.Posts()[0].Message
+		for _, want := range []filehost.Freshness{filehost.Newer, filehost.Unchanged} {
+			refreshed, err := w.Refresh(t.Context(), alice, postID, false)
+			require.NoError(t, err)
+			assert.Equal(t, []filehost.Freshness{want}, statesOf(refreshed), name)
+			assert.Empty(t, refreshed.ReplyID)
+		}
+		posts := w.mattermost.Posts()
+		require.Len(t, posts, 1)
+		assert.Equal(t, strings.Replace(before, ", 7 B ", ", "+filehost.ShownSize(2048)+" ", 1), posts[0].Message, name)
+		assert.NotEqual(t, before, posts[0].Message)
+		var posted filehost.Posted
+		w.known(t, "post_"+postID, &posted)
+		assert.NotNil(t, posted.Items[0].Link)
+		assert.Contains(t, posts[0].Message, posted.Items[0].Line)
 	}
-	w.known(t, "post_"+postID, &posted)
-	assert.NotNil(t, posted.Items[0].Link)
-	assert.Len(t, w.mattermost.Posts(), 1)
 }
 
 func TestADraftOfAnotherHostIsOfNoUse(t *testing.T) {
@@ -393,10 +398,4 @@ func (l locked) Stat(ctx context.Context, credential filehost.Credential, path f
 		return filehost.Entry{}, filehost.E(filehost.Conflict, "The file is locked.", nil)
 	}
 	return l.Remote.Stat(ctx, credential, path)
-}
-
-func TestSizesForPeople(t *testing.T) {
-	for bytes, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1 KB", 1536: "1.5 KB", 10 << 20: "10 MB", 3 << 40: "3 TB"} {
-		assert.Equal(t, want, filehost.ShownSize(bytes))
-	}
 }
