@@ -254,7 +254,7 @@ func newRequest(t *testing.T, method, address, body string) *http.Request {
 func replay(t *testing.T, host hosts.Host, file string, words *strings.Replacer) {
 	for _, e := range readExchanges(t, file) {
 		t.Run(e.title, func(t *testing.T) {
-			request := newRequest(t, e.method, host.Origin()+words.Replace(e.target), e.body)
+			request := newRequest(t, e.method, host.Origin()+words.Replace(e.target), words.Replace(e.body))
 			if size := e.header.Get("Body-Size"); size != "" {
 				n, err := strconv.Atoi(size)
 				must(t, err)
@@ -307,7 +307,9 @@ func startNextcloud(t *testing.T, cfg hosts.Config) *Nextcloud {
 }
 
 func TestOwnCloudAsRecorded(t *testing.T) {
-	replay(t, startOwnCloud(t, config(t)), "owncloud-dav.txt", strings.NewReplacer())
+	for _, file := range []string{"owncloud-dav.txt", "owncloud-ocs.txt"} {
+		t.Run(file, func(t *testing.T) { replay(t, startOwnCloud(t, config(t)), file, strings.NewReplacer()) })
+	}
 }
 
 func startOwnCloud(t *testing.T, cfg hosts.Config) *OwnCloud {
@@ -332,7 +334,13 @@ func TestOpenCloudAsRecorded(t *testing.T) {
 	}
 	// The recorded space holds another file, and quotas count it.
 	must(t, os.WriteFile(host.Dir("alice")+"/Docs/more.txt", make([]byte, 21), 0o600))
-	replay(t, host, "opencloud.txt", strings.NewReplacer("{space}", spaceID("alice")))
+	words := []string{"{space}", spaceID("alice"), "{bob}", userID("bob")}
+	for word, name := range map[string]string{"{hello}": "/Docs/hello.txt", "{docs}": "/Docs"} {
+		n, err := host.disk.find("alice", name)
+		must(t, err)
+		words = append(words, word, resourceID(n))
+	}
+	replay(t, host, "opencloud.txt", strings.NewReplacer(words...))
 }
 
 func startOpenCloud(t *testing.T, cfg hosts.Config) *OpenCloud {

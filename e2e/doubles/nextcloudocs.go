@@ -38,14 +38,26 @@ func asksJSON(r *http.Request) bool {
 }
 
 func writeOCS(w http.ResponseWriter, status, code int, message string, data any) {
-	result := "ok"
+	meta := ocsMeta{Status: "ok", StatusCode: code, Message: message}
 	if status != http.StatusOK {
-		result = "failure"
+		meta.Status = "failure"
 	}
-	writeJSON(w, status, map[string]any{"ocs": map[string]any{
-		"meta": map[string]any{"status": result, "statuscode": code, "message": message},
-		"data": data,
-	}})
+	writeOCSAnswer(w, status, meta, data)
+}
+
+// ocsMeta is what OCS says of an answer.
+type ocsMeta struct {
+	Status     string `json:"status"`
+	StatusCode int    `json:"statuscode"`
+	Message    any    `json:"message"`
+}
+
+func writeOCSAnswer(w http.ResponseWriter, status int, meta, data any) {
+	type answer struct {
+		Meta any `json:"meta"`
+		Data any `json:"data"`
+	}
+	writeJSON(w, status, map[string]any{"ocs": answer{meta, data}})
 }
 
 func (n *Nextcloud) ocsUser(w http.ResponseWriter, r *http.Request) {

@@ -42,6 +42,19 @@ func (o ocsShares) serve(w http.ResponseWriter, r *http.Request, user string) {
 	})
 }
 
+// fine answers that all is well. ownCloud has no word for it, and counts pages of nothing.
+func (o ocsShares) fine(w http.ResponseWriter, data any) {
+	if o.nextcloud {
+		writeOCS(w, http.StatusOK, 200, "OK", data)
+		return
+	}
+	writeOCSAnswer(w, http.StatusOK, struct {
+		ocsMeta
+		Items string `json:"totalitems"`
+		Page  string `json:"itemsperpage"`
+	}{ocsMeta: ocsMeta{Status: "ok", StatusCode: http.StatusOK}}, data)
+}
+
 func (o ocsShares) node(w http.ResponseWriter, r *http.Request, user string) (node, bool) {
 	name := path.Clean("/" + norm.NFC.String(r.FormValue("path")))
 	n, err := o.disk.find(user, name)
@@ -53,7 +66,7 @@ func (o ocsShares) node(w http.ResponseWriter, r *http.Request, user string) (no
 
 func (o ocsShares) list(w http.ResponseWriter, r *http.Request, user string) {
 	if n, ok := o.node(w, r, user); ok {
-		writeOCS(w, http.StatusOK, 200, "OK", o.told(o.shares.of(n)))
+		o.fine(w, o.told(o.shares.of(n)))
 	}
 }
 
@@ -66,7 +79,7 @@ func (o ocsShares) inherited(w http.ResponseWriter, r *http.Request, user string
 	for _, folder := range o.parents(n) {
 		all = append(all, o.shares.of(folder)...)
 	}
-	writeOCS(w, http.StatusOK, 200, "OK", o.told(all))
+	o.fine(w, o.told(all))
 }
 
 func (o ocsShares) told(all []madeShare) []any {
@@ -84,7 +97,7 @@ func (o ocsShares) tell(s madeShare) map[string]any {
 		"permissions": s.permissions, "stime": s.at.Unix(), "parent": nil, "expiration": nil, "token": nil, "uid_file_owner": s.owner,
 		"displayname_file_owner": o.users[s.owner].DisplayName, "path": s.path, "item_type": "file", "mimetype": "text/plain",
 		"storage_id": "home::" + s.owner, "storage": 2, "item_source": s.item, "file_source": s.item, "file_target": "/" + path.Base(s.path),
-		"mail_send": 0, "attributes": nil,
+		"mail_send": 0, "attributes": nil, "file_parent": 1,
 	}
 	if s.folder {
 		told["item_type"], told["mimetype"] = "folder", "httpd/unix-directory"
@@ -99,8 +112,12 @@ func (o ocsShares) tell(s madeShare) map[string]any {
 		o.tellNextcloud(told, s)
 		return told
 	}
+	told["additional_info_owner"], told["additional_info_file_owner"] = nil, nil
 	if s.kind == shareLink {
-		told["token"], told["name"], told["url"] = s.token, s.label, o.Origin()+"/s/"+s.token
+		told["token"], told["name"], told["url"] = s.token, nil, o.Origin()+"/s/"+s.token
+		if s.label != "" {
+			told["name"] = s.label
+		}
 		if s.password != "" {
 			told["share_with"], told["share_with_displayname"] = "***redacted***", "***redacted***"
 		}
@@ -109,12 +126,17 @@ func (o ocsShares) tell(s madeShare) map[string]any {
 }
 
 func (o ocsShares) tellNextcloud(told map[string]any, s madeShare) {
-	for field, value := range map[string]any{"can_edit": true, "can_delete": true, "note": "", "label": s.label, "hide_download": 0, "item_permissions": 27} {
+	for field, value := range map[string]any{
+		"can_edit": true, "can_delete": true, "note": "", "label": s.label, "hide_download": 0, "item_permissions": 27,
+		"is-mount-root": false, "mount-type": "", "has_preview": !s.folder, "item_size": 21, "item_mtime": s.at.Unix(),
+	} {
 		told[field] = value
 	}
 	if s.kind != shareLink {
+		told["share_with_displayname_unique"] = s.with
 		return
 	}
+	told["send_password_by_talk"] = false
 	told["token"], told["url"] = s.token, o.Origin()+"/index.php/s/"+s.token
 	told["share_with"], told["share_with_displayname"], told["password"] = nil, "(Shared link)", nil
 	if s.password != "" { // never the password, though what it becomes
@@ -161,7 +183,7 @@ func (o ocsShares) create(w http.ResponseWriter, r *http.Request, user string) {
 		}
 		for _, each := range o.shares.of(n) {
 			if each.kind == shareUser && each.with == made.with {
-				writeOCS(w, http.StatusOK, 200, "OK", o.tell(each)) // as it is, whatever was asked for
+				o.fine(w, o.tell(each)) // as it is, whatever was asked for
 				return
 			}
 		}
@@ -169,7 +191,7 @@ func (o ocsShares) create(w http.ResponseWriter, r *http.Request, user string) {
 		o.unknown(w, r)
 		return
 	}
-	writeOCS(w, http.StatusOK, 200, "OK", o.tell(o.shares.add(n, made)))
+	o.fine(w, o.tell(o.shares.add(n, made)))
 }
 
 // linkPermissions are those that a link gets: Nextcloud lets other servers mount it, ownCloud knows three kinds.
@@ -242,12 +264,12 @@ func (o ocsShares) one(w http.ResponseWriter, r *http.Request, user, id string) 
 	}
 	switch r.Method {
 	case http.MethodGet:
-		writeOCS(w, http.StatusOK, 200, "OK", []any{o.tell(share)})
+		o.fine(w, []any{o.tell(share)})
 	case http.MethodPut:
 		o.change(w, r, share)
 	case http.MethodDelete:
 		o.shares.remove(id)
-		writeOCS(w, http.StatusOK, 200, "OK", []any{})
+		o.fine(w, []any{})
 	default:
 		o.unknown(w, r)
 	}
@@ -278,7 +300,7 @@ func (o ocsShares) change(w http.ResponseWriter, r *http.Request, share madeShar
 		share.permissions |= mayUpdate
 	}
 	o.shares.update(share)
-	writeOCS(w, http.StatusOK, 200, "OK", o.tell(share))
+	o.fine(w, o.tell(share))
 }
 
 // capabilities are the recorded ones, with the rules in force.

@@ -48,10 +48,24 @@ func (o *OpenCloud) graphShareRoutes(mux *http.ServeMux) {
 		mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) { o.onItem(w, r, serve) })
 	}
 	mux.HandleFunc("GET /graph/v1.0/drives/{drive}", o.graphDrive)
+	mux.HandleFunc("GET "+item+"/permissions/{id}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusMethodNotAllowed) })
 }
 
 func graphError(w http.ResponseWriter, status int, code, message string) {
-	writePlainJSON(w, status, map[string]any{"error": map[string]any{"code": code, "message": message}})
+	writeGraph(w, status, map[string]any{"error": map[string]any{
+		"code": code, "message": message, "innererror": map[string]any{"date": "2026-11-20T17:49:26Z", "request-id": token(16)},
+	}})
+}
+
+// writeGraph names no character set, unlike the rest of the host.
+func writeGraph(w http.ResponseWriter, status int, body any) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		panic(err) // nothing but maps and texts is written
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(raw)
 }
 
 func invalidRequest(w http.ResponseWriter, message string) {
@@ -88,7 +102,7 @@ func (o *OpenCloud) graphDrive(w http.ResponseWriter, r *http.Request) {
 		graphError(w, http.StatusNotFound, "itemNotFound", "no drive returned from storage")
 		return
 	}
-	writePlainJSON(w, http.StatusOK, map[string]any{
+	writeGraph(w, http.StatusOK, map[string]any{
 		"driveAlias": "personal/" + user, "driveType": "personal", "id": spaceID(user), "name": o.users[user].DisplayName,
 		"owner": map[string]any{"user": map[string]any{"displayName": "", "id": userID(user)}},
 		"root":  map[string]any{"id": spaceID(user)}, "webUrl": o.Origin() + "/f/" + spaceID(user),
@@ -106,7 +120,7 @@ func (o *OpenCloud) graphItem(w http.ResponseWriter, _ *http.Request, n node) {
 			}
 		}
 	}
-	writePlainJSON(w, http.StatusOK, told)
+	writeGraph(w, http.StatusOK, told)
 }
 
 func (o *OpenCloud) identity(user string) map[string]any {
@@ -152,7 +166,7 @@ func (o *OpenCloud) graphPermissions(w http.ResponseWriter, _ *http.Request, n n
 	for _, each := range o.shares.of(n) {
 		listed = append(listed, o.permission(each))
 	}
-	writePlainJSON(w, http.StatusOK, map[string]any{
+	writeGraph(w, http.StatusOK, map[string]any{
 		"@libre.graph.permissions.actions.allowedValues": []string{
 			"libre.graph/driveItem/permissions/create", "libre.graph/driveItem/content/read", "libre.graph/driveItem/permissions/read",
 			"libre.graph/driveItem/permissions/update", "libre.graph/driveItem/permissions/delete",
@@ -208,7 +222,7 @@ func (o *OpenCloud) graphCreateLink(w http.ResponseWriter, r *http.Request, n no
 	if made.ends, ok = o.lastMoment(w, asked.Expires); !ok || !o.passwordTaken(w, asked.Password) {
 		return
 	}
-	writePlainJSON(w, http.StatusOK, o.permission(o.shares.add(n, made)))
+	writeGraph(w, http.StatusOK, o.permission(o.shares.add(n, made)))
 }
 
 // lastMoment fills a day up to its end.
@@ -282,7 +296,7 @@ func (o *OpenCloud) graphInvite(w http.ResponseWriter, r *http.Request, n node) 
 		}
 	}
 	made := o.shares.add(n, madeShare{kind: shareUser, permissions: permissions, with: guest})
-	writePlainJSON(w, http.StatusOK, map[string]any{"value": []any{o.permission(made)}})
+	writeGraph(w, http.StatusOK, map[string]any{"value": []any{o.permission(made)}})
 }
 
 func rolePermissions(folder bool, role string) (int, bool) {
@@ -344,7 +358,7 @@ func (o *OpenCloud) graphChange(w http.ResponseWriter, r *http.Request, n node) 
 		share.permissions = permissions
 	}
 	o.shares.update(share)
-	writePlainJSON(w, http.StatusOK, o.permission(share))
+	writeGraph(w, http.StatusOK, o.permission(share))
 }
 
 func (o *OpenCloud) graphSetPassword(w http.ResponseWriter, r *http.Request, n node) {
@@ -360,7 +374,7 @@ func (o *OpenCloud) graphSetPassword(w http.ResponseWriter, r *http.Request, n n
 	}
 	share.password = asked.Password
 	o.shares.update(share)
-	writePlainJSON(w, http.StatusOK, o.permission(share))
+	writeGraph(w, http.StatusOK, o.permission(share))
 }
 
 func (o *OpenCloud) graphRemove(w http.ResponseWriter, r *http.Request, n node) {
