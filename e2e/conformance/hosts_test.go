@@ -33,7 +33,7 @@ var kinds = map[string]kind{
 		limits: remotetest.Limits{
 			RefusedNames: []string{`back\slash`, "two\nlines", "tab\tbed", "\x01control", remotetest.Longest, remotetest.LongestUmlauts},
 			Dates:        true, Unsavable: []string{"two\nlines", "tab\tbed", "\x01control", remotetest.Longest, remotetest.LongestUmlauts},
-			Composed: true, Pages: true, File: ownedFile, Folder: ownedFolder, Foreign: filehost.Forbidden,
+			Composed: true, Tracks: true, Pages: true, File: ownedFile, Folder: ownedFolder, Foreign: filehost.Forbidden,
 			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, Recent: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Save: true},
 		},
 	},
@@ -46,7 +46,7 @@ var kinds = map[string]kind{
 		limits: remotetest.Limits{
 			RefusedNames: []string{`back\slash`, "two\nlines", "tab\tbed", "\x01control"},
 			Dates:        true, Unsavable: []string{"two\nlines", "tab\tbed", "\x01control"},
-			Composed: true, File: ownedFile, Folder: ownedFolder, NoFileEdits: true,
+			Composed: true, Tracks: true, File: ownedFile, Folder: ownedFolder, NoFileEdits: true,
 			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Save: true},
 		},
 	},
@@ -60,7 +60,7 @@ var kinds = map[string]kind{
 		limits: remotetest.Limits{
 			RefusedNames: []string{`back\slash`, "two\nlines", "latin \xe9"}, Unreadable: []string{"\x01control"},
 			Dates: true, Unsavable: []string{"two\nlines"},
-			File: ownedFile, Folder: ownedFolder, LinkPassword: true,
+			Tracks: true, File: ownedFile, Folder: ownedFolder, LinkPassword: true,
 			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Spaces: true, Save: true},
 		},
 	},

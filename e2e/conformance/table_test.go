@@ -81,6 +81,8 @@ func limited(name string, limits remotetest.Limits) bool {
 		return !limits.Capabilities.StableIDs
 	case "search":
 		return !limits.Capabilities.Search
+	case "cache":
+		return !limits.Tracks
 	case "thumbnails":
 		return !limits.Capabilities.Thumbnails
 	case "views":

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -112,6 +113,20 @@ func (n node) id() uint64 {
 func (n node) fingerprint() string {
 	sum := md5.Sum(fmt.Appendf(nil, "%d %d %d", n.id(), n.info.ModTime().UnixNano(), n.info.Size())) //nolint:gosec // see above
 	return hex.EncodeToString(sum[:])
+}
+
+// risen is a fingerprint that also changes with whatever changes below a folder.
+func (d disk) risen(n node) string {
+	if !n.isDir() {
+		return n.fingerprint()
+	}
+	sum := md5.New() //nolint:gosec // see above
+	_, _ = io.WriteString(sum, n.fingerprint())
+	children, _ := d.children(n) // none of what is gone meanwhile
+	for _, child := range children {
+		_, _ = io.WriteString(sum, d.risen(child))
+	}
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // modified is the time of the last change as HTTP tells it (RFC 9110 5.6.7), with this name of the zone.

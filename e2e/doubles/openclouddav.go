@@ -123,7 +123,7 @@ func (o *OpenCloud) property(name xml.Name, n node, at place) value {
 	}
 	switch name {
 	case davName("getetag"):
-		return markup(openCloudETag(n)) // with its quotes as they are
+		return markup(`"` + o.disk.risen(n) + `"`) // with its quotes as they are
 	case davName("displayname"), ocName("name"):
 		return markup(escapeText(displayName(n)))
 	case davName("resourcetype"):

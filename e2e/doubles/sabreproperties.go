@@ -69,7 +69,7 @@ var sabreProperties = map[xml.Name]func(*sabre, node) value{
 	davName("resourcetype"):                    either(markup("<d:collection/>"), null),
 	davName("getcontentlength"):                ofFile(sizeOf),
 	davName("getcontenttype"):                  ofFile(func(_ *sabre, n node) value { return text(n.mimeType()) }),
-	davName("getetag"):                         func(_ *sabre, n node) value { return text(sabreETag(n)) },
+	davName("getetag"):                         func(s *sabre, n node) value { return text(s.etag(n)) },
 	davName("quota-used-bytes"):                ofFolder(sizeOf),
 	davName("quota-available-bytes"):           ofFolder(always(text("-3"))), // no limit
 	ocName("fileid"):                           func(_ *sabre, n node) value { return text(strconv.FormatUint(n.id(), 10)) },
@@ -83,12 +83,15 @@ var sabreProperties = map[xml.Name]func(*sabre, node) value{
 	{Space: nsOCS, Local: "share-permissions"}: either(text("31"), text("19")),
 }
 
-// sabreETag is in quotes. A folder's is a time in 13 hexadecimal digits.
-func sabreETag(n node) string {
+// sabreETag is a file's, in quotes.
+func sabreETag(n node) string { return `"` + n.fingerprint() + `"` }
+
+// etag is any entry's. A folder's is a time in 13 hexadecimal digits, and another one whenever something changes below it.
+func (s *sabre) etag(n node) string {
 	if n.isDir() {
-		return `"` + n.fingerprint()[:13] + `"`
+		return `"` + s.disk.risen(n)[:13] + `"`
 	}
-	return `"` + n.fingerprint() + `"`
+	return sabreETag(n)
 }
 
 func longID(n node) string { return fmt.Sprintf("%08d%s", n.id(), instance) }

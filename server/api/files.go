@@ -17,7 +17,7 @@ type entryBody struct {
 	MIMEType     string                `json:"mime_type"`
 	ModifiedAt   *time.Time            `json:"modified_at"`
 	ETag         string                `json:"etag,omitempty"`
-	Permissions  []filehost.Permission `json:"permissions"`
+	Permissions  []filehost.Permission `json:"permissions,omitzero"` // nil = they are not asked for
 	Favorite     *bool                 `json:"favorite,omitempty"`
 	Shared       *bool                 `json:"shared,omitempty"`
 	HasThumbnail bool                  `json:"has_thumbnail"`
@@ -48,7 +48,7 @@ func (h *Handler) files(r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	body, contentType, err := response{body: newPageBody(service.Host, page)}.encode()
+	body, contentType, err := response{body: newPageBody(service.Host, page, listing.Basic)}.encode()
 	if err != nil {
 		return response{}, err
 	}
@@ -60,21 +60,27 @@ func (h *Handler) files(r *request) (response, error) {
 	return answer.unlessKnown(r.Request), nil
 }
 
-func newPageBody(host filehost.Host, page filehost.Page) pageBody {
+func newPageBody(host filehost.Host, page filehost.Page, basic bool) pageBody {
 	body := pageBody{Entries: make([]entryBody, len(page.Entries)), Truncated: page.Truncated,
 		NextCursor: page.NextCursor, Total: page.Total, Capabilities: page.Capabilities}
 	if page.Folder != nil {
 		folder := newEntry(host, *page.Folder)
 		body.Folder = &folder
+		if basic {
+			folder.Permissions = nil // not said
+		}
 	}
 	for i, entry := range page.Entries {
 		body.Entries[i] = newEntry(host, entry)
+		if basic {
+			body.Entries[i].Permissions = nil
+		}
 	}
 	return body
 }
 
 func readListing(r *request) (filehost.Listing, string, error) {
-	q := newQuery(r, "path", "id", "view", "q", "type", "sort", "order", "limit", "cursor", "host")
+	q := newQuery(r, "path", "id", "view", "q", "type", "sort", "order", "limit", "cursor", "fields", "host")
 	listing := filehost.Listing{
 		View:       filehost.View(q.oneOf("view", "folder", "recent", "favorites", "shared")),
 		Text:       q.one("q", ""),
@@ -83,6 +89,7 @@ func readListing(r *request) (filehost.Listing, string, error) {
 		Descending: q.oneOf("order", "asc", "desc") == "desc",
 		Limit:      q.number("limit", filehost.DefaultPageSize, 1, filehost.MaxPageSize),
 		Cursor:     q.one("cursor", ""),
+		Basic:      q.oneOf("fields", "all", "basic") == "basic",
 	}
 	host := q.one("host", "")
 	if listing.View == filehost.Recent && !q.values.Has("sort") { // the newest first

@@ -150,6 +150,7 @@ func (s *Service) ReplaceSigningKeys(ctx context.Context, adminID string) error 
 // end revokes a user's access by another's word; "" = the plugin's own.
 func (s *Service) end(ctx context.Context, actor, userID string) error {
 	ended, _ := s.Connections.Connection(ctx, userID) // what can't be told of it doesn't keep it from ending
+	s.pages.forget(userID)
 	if err := s.Connections.Disconnect(ctx, userID); err != nil {
 		return err
 	}

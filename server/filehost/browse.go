@@ -29,6 +29,7 @@ type Listing struct {
 	Sort       Sort     // "" = ByName
 	Descending bool
 	Limit      int    // entries; 0 = DefaultPageSize, at most MaxPageSize
+	Basic      bool   // of the entries only what changes with their folder: no favorites, shares and permissions
 	Cursor     string // Page.NextCursor of the page before; "" = the first page
 }
 
@@ -71,6 +72,9 @@ func (s *Service) Browse(ctx context.Context, userID string, listing Listing) (P
 			if err == nil {
 				// The host has taken the credential by now: one that it refuses is not to be refused twice.
 				page.offer(s.Remote.Capabilities(ctx, credential))
+			}
+			if listing.Basic {
+				page.makeBasic()
 			}
 			return err
 		})
@@ -117,7 +121,8 @@ func (l *Listing) matches(entry Entry) bool {
 }
 
 func (s *Service) list(ctx context.Context, userID string, credential Credential, listing Listing) (Page, error) {
-	if err := s.resolve(ctx, credential, &listing); err != nil {
+	resolved, err := s.resolve(ctx, credential, &listing)
+	if err != nil {
 		return Page{}, err
 	}
 	binding := listing.binding(s.Host.ID, userID, credential)
@@ -142,31 +147,50 @@ func (s *Service) list(ctx context.Context, userID string, credential Credential
 	if listing.found() {
 		return s.find(ctx, credential, listing, binding, after)
 	}
-	keyset := newKeysetPage(&listing, after)
-	folder, err := s.Remote.List(ctx, credential, listing.Folder, func(entry Entry) error {
+	ask := paged{&listing, binding, after, resolved}
+	if listing.Basic {
+		return s.listBasic(ctx, credential, ask)
+	}
+	page, _, err := s.listKeyset(ctx, credential, ask)
+	return page, err
+}
+
+// paged asks for the page of a folder after an entry's place in an order.
+type paged struct {
+	*Listing
+	binding  string
+	after    *Entry // nil = the first page
+	resolved *Entry // what the host has told of the folder; nil = it was not asked by its id
+}
+
+// listKeyset reads the whole folder, and tells whether whatever changes in it shows in its ETag.
+func (s *Service) listKeyset(ctx context.Context, credential Credential, ask paged) (page Page, tracked bool, err error) {
+	keyset := newKeysetPage(ask.Listing, ask.after)
+	folder, err := s.Remote.List(ctx, credential, ask.Folder, func(entry Entry) error {
 		keyset.add(entry)
 		return nil
 	})
 	if err != nil {
-		return Page{}, err
+		return Page{}, false, err
 	}
-	return s.finishKeyset(keyset, &folder, binding)
+	page, err = s.finishKeyset(keyset, &folder, ask.binding)
+	return page, keyset.untracked == 0 && folder.Tracked, err
 }
 
-// resolve finds out where a folder is that was asked for by the host's id.
-func (s *Service) resolve(ctx context.Context, credential Credential, listing *Listing) error {
+// resolve finds out where a folder is that was asked for by the host's id, and returns it; nil = it was asked for by its path.
+func (s *Service) resolve(ctx context.Context, credential Credential, listing *Listing) (*Entry, error) {
 	if listing.FolderID == "" {
-		return nil
+		return nil, nil //nolint:nilnil // see above
 	}
 	folder, err := s.Remote.StatID(ctx, credential, listing.FolderID)
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case folder.Kind != Folder:
-		return Invalid("id", folder.Path.String()+" is a file, not a folder.")
+		return nil, Invalid("id", folder.Path.String()+" is a file, not a folder.")
 	}
 	listing.Folder = folder.Path
-	return nil
+	return &folder, nil
 }
 
 // keysetPage gathers the page after an entry's place in an order.
@@ -177,6 +201,8 @@ type keysetPage struct {
 	first   firstOf
 	total   int // entries that match
 	further int // of these, those after
+
+	untracked int // entries, whether they match or not
 }
 
 func newKeysetPage(listing *Listing, after *Entry) *keysetPage {
@@ -190,6 +216,9 @@ func newKeysetPage(listing *Listing, after *Entry) *keysetPage {
 }
 
 func (k *keysetPage) add(entry Entry) {
+	if !entry.Tracked {
+		k.untracked++
+	}
 	if !k.listing.matches(entry) {
 		return
 	}

@@ -162,6 +162,7 @@ func (s *Service) Confirm(ctx context.Context, userID, code string) error {
 func (s *Service) Disconnect(ctx context.Context, userID string) error {
 	ended, _ := s.Connections.Connection(ctx, userID) // what can't be told of it doesn't keep it from ending
 	err := s.Connections.Disconnect(ctx, userID)
+	s.pages.forget(userID)
 	if err == nil {
 		s.Mattermost.ConnectionChanged(userID)
 		s.note(ctx, AuditEvent{Action: AuditDisconnect, ActingUserID: userID, Grant: ended.Grant, Account: ended.Account})

@@ -50,6 +50,7 @@ type Entry struct {
 	Favorite    *bool // nil when the host doesn't say
 	Shared      *bool // nil when the host doesn't say
 	Thumbnail   bool
+	Tracked     bool      // whatever changes in it, or with it, changes the ETags of the folders that it is in
 	Space       SpaceKind // of a top-level folder that is one; "" = it is none
 	WebURL      string    // opens the entry in the host's own web interface; "" when there is none
 }

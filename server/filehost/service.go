@@ -46,6 +46,7 @@ type Config struct {
 // Service holds the use cases for one configured host. It is safe for concurrent use.
 type Service struct {
 	Config
+	pages *pages
 
 	woken   chan string // users whose links can be looked after now
 	awaited *sync.Map   // users whose links wait, as last seen
@@ -56,7 +57,7 @@ func New(config Config) *Service {
 	if config.Log == nil {
 		config.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Service{Config: config, woken: make(chan string, wakes), awaited: &sync.Map{}}
+	return &Service{Config: config, pages: &pages{}, woken: make(chan string, wakes), awaited: &sync.Map{}}
 }
 
 // Limits returns the Mattermost server's limits; the routes take their time from it.

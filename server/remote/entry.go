@@ -53,6 +53,7 @@ func (c *Client) entry(found found) (filehost.Entry, error) {
 	tag, _ := values.text(etag)
 	entry.ETag = quoteETag(tag)
 	entry.Thumbnail = c.thumbnail(entry, values)
+	entry.Tracked = c.tracked(found)
 	return entry, nil
 }
 
@@ -110,6 +111,15 @@ func sharedOf(values *properties) *bool {
 		return nil
 	}
 	return truth(strings.Contains(letters, "S") || values.elements(ocShareTypes))
+}
+
+// tracked tells whether an entry's changes show in the ETags of the folders that it is in. Those of what is mounted (M) may
+// happen elsewhere.
+func (c *Client) tracked(found found) bool {
+	letters, told := found.values.text(ocPermissions)
+	elsewhere := strings.Contains(letters, "M") ||
+		found.mount != nil && found.mount.space != filehost.PersonalSpace && found.mount.space != filehost.ProjectSpace
+	return c.profile.etagsRise && told && !elsewhere
 }
 
 var yes, no = true, false

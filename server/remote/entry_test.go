@@ -110,3 +110,22 @@ func BenchmarkEntry(b *testing.B) {
 		makeEntry(b, listing, hrefs, href, values)
 	}
 }
+
+func TestWhatAFoldersETagTellsOf(t *testing.T) {
+	tracked := func(kind, permissions string) bool {
+		client := serve(t, kind, map[string]string{"webdav": "/remote.php/dav/files/alice"}[kind], answer(
+			`<d:multistatus xmlns:d="DAV:" xmlns:oc="http://owncloud.org/ns"><d:response><d:href>/remote.php/dav/files/alice/x/</d:href><d:propstat><d:prop>`+
+				`<d:resourcetype><d:collection/></d:resourcetype><d:getetag>"a"</d:getetag>`+permissions+
+				`</d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response></d:multistatus>`))
+		entry, err := client.Stat(t.Context(), alice, path(t, "/x"))
+		require.NoError(t, err)
+		return entry.Tracked
+	}
+	for _, kind := range []string{"nextcloud", "owncloud"} {
+		assert.True(t, tracked(kind, "<oc:permissions>RGDNVCK</oc:permissions>"), kind)
+		assert.True(t, tracked(kind, "<oc:permissions>SRGDNVCK</oc:permissions>"), kind+", shared by him")
+		assert.False(t, tracked(kind, "<oc:permissions>SRMGDNVCK</oc:permissions>"), kind+", shared with him, or another storage")
+		assert.False(t, tracked(kind, ""), kind+", doesn't say")
+	}
+	assert.False(t, tracked("webdav", "<oc:permissions>RGDNVCK</oc:permissions>"), "nothing is known of its ETags")
+}

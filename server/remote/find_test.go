@@ -224,7 +224,7 @@ func TestOpenCloudSearchesItsSpaceInKQL(t *testing.T) {
 			for _, entry := range found {
 				assert.Equal(t, filehost.Entry{
 					Path: path(t, "/Alan Turing/Docs/hello.txt"), HostID: helloID, Kind: filehost.File, Size: 21, MIMEType: "text/plain", ModifiedAt: at("17:47:43"),
-					Permissions: []filehost.Permission{filehost.Read, filehost.Write, filehost.Delete, filehost.Rename, filehost.Share}, Thumbnail: true,
+					Permissions: []filehost.Permission{filehost.Read, filehost.Write, filehost.Delete, filehost.Rename, filehost.Share}, Thumbnail: true, Tracked: true,
 				}, entry, "the index has no ETag and doesn't say whether it is shared")
 			}
 		})

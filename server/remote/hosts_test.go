@@ -40,13 +40,13 @@ func TestListNextcloudAsRecorded(t *testing.T) {
 	web := client.host.Origin() + "/index.php/f/"
 	assert.Equal(t, filehost.Entry{
 		Path: docs, HostID: "6", Kind: filehost.Folder, Size: 109327, ModifiedAt: at("17:52:53"), ETag: `"6b0088f5e57b2"`,
-		Permissions: ownedFolder, Favorite: &no, Shared: &no, WebURL: web + "6",
+		Permissions: ownedFolder, Favorite: &no, Shared: &no, Tracked: true, WebURL: web + "6",
 	}, folder)
 	file := func(name, etag, mime, id string, size int64) filehost.Entry {
 		at, _ := docs.Join(name)
 		return filehost.Entry{
 			Path: at, HostID: id, Kind: filehost.File, Size: size, MIMEType: mime, ModifiedAt: folder.ModifiedAt, ETag: `"` + etag + `"`,
-			Permissions: ownedFile, Favorite: &no, Shared: &no, Thumbnail: true, WebURL: web + id,
+			Permissions: ownedFile, Favorite: &no, Shared: &no, Thumbnail: true, Tracked: true, WebURL: web + id,
 		}
 	}
 	assert.Equal(t, []filehost.Entry{
@@ -70,7 +70,7 @@ func TestListOpenCloudAsRecorded(t *testing.T) {
 	docs := path(t, "/Alan Turing/Docs")
 	assert.Equal(t, filehost.Entry{
 		Path: docs, HostID: personalID + "!2168b0f4-9a0a-4d30-adbd-7e4a42b76792", Kind: filehost.Folder, Size: 42, ModifiedAt: at("17:47:43"), ETag: `"3ceb48065eec96ab7da8111e793edf7a"`,
-		Permissions: ownedFolder, Shared: &no,
+		Permissions: ownedFolder, Shared: &no, Tracked: true,
 	}, entries[0], "the private link is of another origin than the base URL")
 }
 

@@ -29,6 +29,7 @@ type profile struct {
 	otherProducts []string // the names in that state of hosts that another profile is for
 	ids           idLookup // how an entry is found by its oc:fileid; zero = it isn't
 	search        dialect  // how names are searched for; zero = they can't be
+	etagsRise     bool     // an entry's change changes the ETags of all folders that it is in, but what is mounted
 	previews      previews // how it gives small images of files; zero = it doesn't
 	paging        paging   // how the host gives a listing in parts; zero = it doesn't
 	saves         saves    // how a file is saved
@@ -55,6 +56,7 @@ var profiles = map[string]profile{
 		},
 		alwaysETag:    true,
 		etagHeaders:   []string{"OC-ETag", "ETag"},
+		etagsRise:     true,
 		permissions:   append([]permission{{letter: "G", grants: filehost.Read}}, ocLetters...),
 		silent:        []filehost.Permission{filehost.Read},
 		webPath:       []string{"index.php", "f", "{id}"},
@@ -84,6 +86,7 @@ var profiles = map[string]profile{
 		},
 		alwaysETag:    true,
 		etagHeaders:   []string{"OC-ETag", "ETag"},
+		etagsRise:     true,
 		permissions:   unlessViewOnly,
 		silent:        []filehost.Permission{filehost.Read},
 		accountPath:   "/ocs/v2.php/cloud/user?format=json",
@@ -103,6 +106,7 @@ var profiles = map[string]profile{
 			resourceType, contentLength, contentType, lastModified, etag, ocSize, ocPermissions, ocFileID, ocShareTypes, ocPrivateLink,
 		},
 		etagHeaders:   []string{"OC-ETag", "ETag"},
+		etagsRise:     true,
 		permissions:   unlessViewOnly,
 		silent:        []filehost.Permission{filehost.Read},
 		accountPath:   "/ocs/v2.php/cloud/user?format=json",

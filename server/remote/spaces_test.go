@@ -111,6 +111,7 @@ func TestTheTopFolderHoldsTheSpaces(t *testing.T) {
 		"/Shares":                 {HostID: jail + "!a0", Space: filehost.SharesSpace, Permissions: onlyRead},
 	} {
 		entry.Kind, entry.ETag, entry.Shared = filehost.Folder, `"1"`, &no
+		entry.Tracked = entry.Space != filehost.SharesSpace
 		entry.Path, _ = filehost.ParsePath("path", path)
 		want[path] = entry
 	}

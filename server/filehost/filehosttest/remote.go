@@ -30,6 +30,7 @@ type Remote struct {
 	offers  filehost.Capabilities
 	parts   bool                   // it gives parts of files
 	written func(filehost.NewFile) // happens before a file is saved
+	lists   int
 }
 
 // File is the content of a file and how reading it goes.
@@ -178,8 +179,18 @@ func (r *Remote) Move(from, to string) {
 	r.content[entry.Path] = content
 }
 
+// Lists is how many folders were listed.
+func (r *Remote) Lists() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.lists
+}
+
 // List implements filehost.Remote.
 func (r *Remote) List(_ context.Context, credential filehost.Credential, folder filehost.Path, each func(filehost.Entry) error) (filehost.Entry, error) {
+	r.mu.Lock()
+	r.lists++
+	r.mu.Unlock()
 	self, err := r.entry(credential, folder)
 	if err != nil || self.Kind != filehost.Folder {
 		return self, firstError(err, filehost.Invalid("path", "This is no folder."))

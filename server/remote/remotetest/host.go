@@ -52,6 +52,7 @@ type Limits struct {
 	Composed     bool                  // names come back in NFC
 	Pages        bool                  // listings come in parts
 	NoETags      bool                  // listings tell no ETag: a change is told by size and time
+	Tracks       bool                  // a folder's ETag tells of all changes below it
 	NoParts      bool                  // nothing tells that the rest of a file is of the same file, or it gives none
 	File, Folder []filehost.Permission // what a user may do with his own
 	Foreign      filehost.Kind         // what a stranger's files answer

@@ -46,6 +46,7 @@ var Cases = []Case{
 	{"save-conflict", (*suite).saveConflict},
 	{"save-large", (*suite).saveLarge},
 	{"folders", (*suite).folders},
+	{"cache", (*suite).cache},
 	{"capabilities", (*suite).capabilities},
 	{"links", (*suite).links},
 	{"link-limits", (*suite).linkLimits},
