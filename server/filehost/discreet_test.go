@@ -59,6 +59,14 @@ func (e echoing) Thumbnail(_ context.Context, _ filehost.Credential, _ filehost.
 	return filehost.Thumbnail{ReadCloser: io.NopCloser(failing{e.err})}, nil
 }
 
+func (e echoing) Write(context.Context, filehost.Credential, filehost.NewFile) (filehost.Entry, error) {
+	return filehost.Entry{}, e.err
+}
+
+func (e echoing) MakeFolder(context.Context, filehost.Credential, filehost.Path) (filehost.Entry, error) {
+	return filehost.Entry{}, e.err
+}
+
 type failing struct{ error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.error }
@@ -79,6 +87,8 @@ func TestAnErrorOfTheHostNeverRepeatsTheCredential(t *testing.T) {
 			collect(host.Open(t.Context(), credential, filehost.Entry{}))
 			collect(host.OpenFrom(t.Context(), credential, filehost.Entry{}, 1))
 			collect(host.Thumbnail(t.Context(), credential, filehost.Ref{}, 0))
+			collect(host.Write(t.Context(), credential, filehost.NewFile{}))
+			collect(host.MakeFolder(t.Context(), credential, filehost.Root))
 			content, err := host.Open(t.Context(), credential, filehost.Entry{Size: 4})
 			require.NoError(t, err)
 			collect(io.ReadAll(content))

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"strconv"
 	"time"
-
-	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
 
 // Nextcloud takes a file in chunks of 5 MB to 5 GB, but for the last, and of these at most 10,000 (its developer manual,
@@ -59,7 +57,7 @@ func (s *saving) assemble(ctx context.Context, folder string, header map[string]
 	s.dated(header)
 	move := call{method: "MOVE", url: folder + "/.file", header: header, patience: assemblyPatience}
 	err := s.exchange(ctx, move)
-	if filehost.KindOf(err) != filehost.Timeout && filehost.KindOf(err) != filehost.HostUnavailable {
+	if !lost(err) {
 		return err
 	}
 	if _, arrived := s.arrived(ctx, err); arrived {

@@ -253,10 +253,15 @@ func (s *saving) wrongSize(entry filehost.Entry) error {
 		fmt.Errorf("it has %d of %d bytes", entry.Size, s.file.Size))
 }
 
+// lost tells whether what has become of a request is open.
+func lost(err error) bool {
+	kind := filehost.KindOf(err)
+	return kind == filehost.Timeout || kind == filehost.HostUnavailable && answeredWith(err) != http.StatusInsufficientStorage
+}
+
 // arrived tells whether the file is there although the host's answer was lost, which a large one takes a while to be.
 func (s *saving) arrived(ctx context.Context, err error) (filehost.Entry, bool) {
-	lost := filehost.KindOf(err) == filehost.Timeout || filehost.KindOf(err) == filehost.HostUnavailable
-	if !lost || s.source.rest() > 0 || ctx.Err() != nil {
+	if !lost(err) || s.source.rest() > 0 || ctx.Err() != nil {
 		return filehost.Entry{}, false
 	}
 	entry, statErr := s.Stat(ctx, s.credential, s.target)
