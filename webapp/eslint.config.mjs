@@ -37,8 +37,8 @@ export default defineConfig(
         rules: {'@typescript-eslint/consistent-type-definitions': 'off'},
     },
     {
-        files: ['*.mjs'],
-        languageOptions: {globals: {console: 'readonly'}},
+        files: ['**/*.mjs'],
+        languageOptions: {globals: {console: 'readonly', process: 'readonly'}},
     },
     {
         rules: {

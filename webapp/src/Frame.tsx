@@ -14,12 +14,15 @@ type Props = {
     onClosed: () => void;
     title: ReactNode;
 
+    /** As large as the screen allows; else as large as a question. */
+    wide?: boolean;
+
     /** The dialog's body and footer. */
     children: ReactNode;
 };
 
 /** A modal dialog in the host's look, named by its title. */
-export function Frame({open, onClose, onClosed, title, children}: Props): ReactElement {
+export function Frame({open, onClose, onClosed, title, wide = false, children}: Props): ReactElement {
     const intl = useIntl();
     const heading = useRef<HTMLSpanElement>(null);
 
@@ -33,12 +36,20 @@ export function Frame({open, onClose, onClosed, title, children}: Props): ReactE
             show={open}
             onHide={onClose}
             onExited={onClosed}
-            className='filehost-attach'
+            className={`filehost-attach${wide ? ' filehost-attach--wide' : ''}`}
+
+            // Escape may mean less than to leave: see below.
+            keyboard={false}
             dialogClassName='a11y__modal'
             role='dialog'
             aria-modal={true}
             aria-labelledby='filehost-attach-title'
-            onKeyDown={keepFocusInside}
+            onKeyDown={(event: KeyboardEvent<unknown>) => {
+                if (event.key === 'Escape' && !event.defaultPrevented) {
+                    onClose();
+                }
+                keepFocusInside(event);
+            }}
         >
             <Modal.Header
                 closeButton={true}
@@ -61,9 +72,8 @@ function keepFocusInside(event: KeyboardEvent<unknown>): void {
     if (!(event.currentTarget instanceof HTMLElement)) {
         return;
     }
-    const controls = event.currentTarget.querySelectorAll<HTMLElement>('a[href], button, input');
-    const first = controls[0];
-    const last = controls[controls.length - 1];
+    const controls = [...event.currentTarget.querySelectorAll<HTMLElement>('a[href], button:enabled, input, select, [tabindex="0"]')];
+    const [first, last] = [controls[0], controls.at(-1)];
     if (event.key !== 'Tab' || !first || !last) {
         return;
     }

@@ -1,68 +1,74 @@
-import React, {useEffect, useRef, useState, type ReactElement} from 'react';
+import React, {useEffect, useState, type ReactElement} from 'react';
 import {Modal} from 'react-bootstrap';
-import {FormattedMessage} from 'react-intl';
+import {FormattedMessage, useIntl} from 'react-intl';
 
 import type {Client} from './client';
+import type {Composer} from './editors';
 import {Frame} from './Frame';
 import {messages} from './messages';
-import type {ConnectDialog} from './picker/ConnectDialog';
+import type {PickerDialog} from './picker/PickerDialog';
+import type {Words} from './picker/translations';
 import type {Signal} from './signal';
 
 type Props = {
     client: Client;
 
-    /** Emitted when the user wants the dialog. */
-    opened: Signal;
+    /** Emitted with the message when the user wants files for it. */
+    opened: Signal<Composer>;
 
     /** Emitted when the user's connection has changed. */
     changed: Signal;
+
+    /** The id in Mattermost of who is logged in; empty when it is not known. */
+    userId: () => string;
 };
 
+type Loaded = {Dialog: typeof PickerDialog; words: Words};
+
 /** Shows the dialog when it is asked for. Its script is loaded then, not with the page. */
-export function Root({client, opened, changed}: Props): ReactElement | null {
-    const [open, setOpen] = useState(false);
-    const [dialog, setDialog] = useState<{Dialog: typeof ConnectDialog}>();
+export function Root({client, opened, changed, userId}: Props): ReactElement | null {
+    const {locale} = useIntl();
+    const [composer, setComposer] = useState<Composer>();
+    const [loaded, setLoaded] = useState<Loaded>();
     const [broken, setBroken] = useState(false);
-    const editor = useRef<Element | null>(null);
 
-    useEffect(() => opened.subscribe(() => {
-        editor.current = document.activeElement?.closest('form') ?? null;
-        setOpen(true);
+    useEffect(() => opened.subscribe((target) => {
+        setComposer(target);
         setBroken(false);
-        import(/* webpackChunkName: "connect" */ './picker/ConnectDialog').then(
-            ({ConnectDialog: Dialog}) => {
-                setDialog({Dialog});
-            },
-            () => {
-                setBroken(true);
-            },
-        );
-    }), [opened]);
-
-    // The item that opened the dialog is hidden by now: the focus goes on where the user writes.
-    useEffect(() => {
-        if (!open && document.activeElement === document.body) {
-            editor.current?.querySelector('textarea')?.focus();
-        }
-    }, [open]);
+        load(locale).then(setLoaded, () => {
+            setBroken(true);
+        });
+    }), [opened, locale]);
 
     const onClosed = () => {
-        setOpen(false);
+        setComposer(undefined);
+
+        // The item that opened the dialog is hidden by now: the focus goes on where the user writes.
+        composer?.focus();
     };
 
-    if (open && dialog) {
+    if (composer && loaded) {
         return (
-            <dialog.Dialog
+            <loaded.Dialog
                 client={client}
                 changed={changed}
+                composer={composer}
+                user={userId()}
+                words={loaded.words}
                 onClosed={onClosed}
             />
         );
     }
-    if (open && broken) {
+    if (composer && broken) {
         return <LoadFailed onClosed={onClosed}/>;
     }
     return null;
+}
+
+/** Loads the dialog and its words. Without those of the language it speaks English. */
+async function load(locale: string): Promise<Loaded> {
+    const {PickerDialog: Dialog, loadWords} = await import(/* webpackChunkName: "picker" */ './picker/PickerDialog');
+    return {Dialog, words: await loadWords(locale).catch(() => ({}))};
 }
 
 function LoadFailed({onClosed}: {onClosed: () => void}): ReactElement {

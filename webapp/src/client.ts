@@ -1,4 +1,4 @@
-import type {Connection, ErrorBody, ErrorCode, Method} from './types';
+import type {Attached, Connection, Entry, ErrorBody, ErrorCode, FileInfo, ListingView, Method, Order, Page, Sort} from './types';
 
 /** A call that did not succeed, as the API said it, or `offline` / `unreadable` when the API said nothing. */
 export class ApiError extends Error {
@@ -23,10 +23,40 @@ export class ApiError extends Error {
     }
 }
 
+/** An error of a call as the one kind that there is. */
+export function asApiError(error: unknown): ApiError {
+    return error instanceof ApiError ? error : new ApiError({code: 'unreadable', message: String(error)}, 0);
+}
+
 /** What connecting has come to: a page to go on at, or the new connection. */
 export type Begun =
     | {page: string; lifetime?: number}
     | {connection: Connection};
+
+/** A page of a listing, as it is asked for. */
+export type PageQuery = {
+    view: ListingView;
+
+    /** Of the folder; its id where it has no path. */
+    path: string;
+    id?: string | undefined;
+
+    /** A part of the names that are looked for; empty: all. */
+    words: string;
+
+    /** Kinds and MIME types, or their beginnings; empty: all. */
+    types: readonly string[];
+    sort: Sort;
+    order: Order;
+    limit: number;
+    cursor?: string | undefined;
+};
+
+/** Where files go: a channel, or a thread in it. */
+export type Target = {channelId: string; rootId: string};
+
+/** A file to copy. With an ETag, only that version of it. */
+export type Item = Pick<Entry, 'id' | 'etag'>;
 
 /**
  * The plugin's own HTTP API, as the user who is logged in. Every method rejects
@@ -54,6 +84,18 @@ export type Client = {
 
     /** Revokes the access and forgets it. */
     disconnect: (signal?: AbortSignal) => Promise<void>;
+
+    /** Lists a folder, a view or what a search finds, page by page. */
+    list: (query: PageQuery, signal?: AbortSignal) => Promise<Page>;
+
+    /** The address of a small image of a file, which fits into a square of so many pixels. */
+    thumbnail: (entry: Entry, pixels: number) => string;
+
+    /** Copies a file for a message that is not sent yet. The same key never copies it twice. */
+    copyForDraft: (target: Target, item: Item, key: string, signal?: AbortSignal) => Promise<FileInfo>;
+
+    /** Copies files and posts them at once. The same key never posts them twice. */
+    post: (target: Target, items: readonly Item[], key: string, signal?: AbortSignal) => Promise<Attached>;
 };
 
 /** A client of the plugin's API on the site with this subpath ("" or such as "/chat"). */
@@ -75,19 +117,62 @@ export function createClient(subpath: string): Client {
         disconnect: async (signal) => {
             await call(`${base}/connection`, {method: 'DELETE', signal});
         },
+        list: async (query, signal) => json<Page>(await call(`${base}/files?${listingParameters(query)}`, {method: 'GET', signal})),
+        thumbnail: ({id, etag}, pixels) => `${base}/thumbnail?${parameters({id, size: pixels, etag})}`,
+        copyForDraft: async (target, item, key, signal) => {
+            const body = attachment(target, [item], 'draft');
+            const attached = await json<Attached>(await call(`${base}/attach`, {method: 'POST', body, key, signal}));
+            const info = attached.file_infos?.[0];
+            if (!info) {
+                throw new ApiError({code: 'unreadable', message: 'The answer has no file.'}, 201);
+            }
+            return info;
+        },
+        post: async (target, items, key, signal) =>
+            json<Attached>(await call(`${base}/attach`, {method: 'POST', body: attachment(target, items, 'copy'), key, signal})),
     };
+}
+
+function attachment({channelId, rootId}: Target, items: readonly Item[], as: 'draft' | 'copy'): Record<string, unknown> {
+    return {
+        channel_id: channelId,
+        ...(rootId && {root_id: rootId}),
+        items: items.map(({id, etag}) => (etag === undefined ? {id} : {id, etag})),
+        as,
+    };
+}
+
+function listingParameters({path, id, words, types, ...rest}: PageQuery): string {
+    const query = parameters({...(id === undefined ? {path} : {id}), q: words || undefined, ...rest});
+    return [query, ...types.map((type) => parameters({type}))].join('&');
+}
+
+function parameters(values: Record<string, string | number | undefined>): string {
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(values)) {
+        if (value !== undefined) {
+            query.set(name, String(value));
+        }
+    }
+    return query.toString();
 }
 
 type Request = {
     method: 'GET' | 'POST' | 'DELETE';
-    body?: Record<string, string | boolean>;
+    body?: Record<string, unknown>;
+
+    /** Makes it safe to send the same again. */
+    key?: string;
     signal: AbortSignal | undefined;
 };
 
-async function call(address: string, {method, body, signal}: Request): Promise<Response> {
+async function call(address: string, {method, body, key, signal}: Request): Promise<Response> {
     const headers: Record<string, string> = {'X-Requested-With': 'XMLHttpRequest', 'X-CSRF-Token': csrfToken()};
     if (body) {
         headers['Content-Type'] = 'application/json';
+    }
+    if (key !== undefined) {
+        headers['Idempotency-Key'] = key;
     }
 
     let answer: Response;

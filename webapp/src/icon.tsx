@@ -1,12 +1,12 @@
 import React, {type ReactElement} from 'react';
 
-/** The plugin's icon, in the colour and size of the text around it. */
-export function CloudIcon(): ReactElement {
+/** The plugin's icon, in the colour of the text around it and, unless said, in its size. */
+export function CloudIcon({size = '1em'}: {size?: string}): ReactElement {
     return (
         <svg
             aria-hidden='true'
-            width='1em'
-            height='1em'
+            width={size}
+            height={size}
             viewBox='0 0 24 24'
             fill='none'
             stroke='currentColor'

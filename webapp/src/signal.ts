@@ -1,20 +1,20 @@
-/** Something that happens from time to time and carries no value. */
-export type Signal = {
+/** Something that happens from time to time. */
+export type Signal<T = void> = {
 
     /** Tells all present listeners that it happened. */
-    emit: () => void;
+    emit: (value: T) => void;
 
     /** Calls `listener` each time, until the function it returns is called. */
-    subscribe: (listener: () => void) => () => void;
+    subscribe: (listener: (value: T) => void) => () => void;
 };
 
 /** A signal without listeners. */
-export function createSignal(): Signal {
-    const listeners = new Set<() => void>();
+export function createSignal<T = void>(): Signal<T> {
+    const listeners = new Set<(value: T) => void>();
     return {
-        emit: () => {
+        emit: (value) => {
             for (const listener of [...listeners]) {
-                listener();
+                listener(value);
             }
         },
         subscribe: (listener) => {

@@ -66,6 +66,75 @@ export type Connection = {
 
     /** When the connection was last used, RFC 3339 UTC; absent when it never was. */
     last_used?: string;
+
+    /** What one request to attach takes. */
+    limits?: Limits;
+};
+
+/** What one request to attach takes: so many files, and so many bytes of each and of all together. */
+export type Limits = {files: number; file_size: number; total_size: number};
+
+/** A file or a folder of the host. */
+export type Entry = {
+
+    /** Opaque; the same entry has the same one in each listing. */
+    id: string;
+    name: string;
+
+    /** Absolute; empty where the name is no text, and only the id finds it. */
+    path: string;
+    kind: 'file' | 'folder';
+
+    /** In bytes. */
+    size: number;
+
+    /** Empty for a folder. */
+    mime_type: string;
+
+    /** RFC 3339 UTC; null where the host doesn't say. */
+    modified_at: string | null;
+    etag?: string;
+    permissions: ('read' | 'write' | 'delete' | 'rename' | 'create' | 'share')[];
+    favorite?: boolean;
+    shared?: boolean;
+    has_thumbnail: boolean;
+    web_url?: string;
+};
+
+/** What the host can do for this user. */
+export type Capabilities = {search: boolean; recent: boolean; favorites: boolean; shared: boolean; thumbnails: boolean};
+
+/** Which entries a listing is made of. */
+export type ListingView = 'folder' | 'recent' | 'favorites' | 'shared';
+
+/** What a listing is ordered by. */
+export type Sort = 'name' | 'modified' | 'size';
+
+/** Which way. */
+export type Order = 'asc' | 'desc';
+
+/** One page of a listing. */
+export type Page = {
+
+    /** Absent for a search, and for a view other than `folder`. */
+    folder?: Entry;
+    entries: Entry[];
+
+    /** There is more than all pages together show. */
+    truncated?: boolean;
+    next_cursor?: string;
+    total?: number;
+    capabilities: Capabilities;
+};
+
+/** A file of Mattermost's; it has more fields, which the web client knows. */
+export type FileInfo = {id: string; name: string; size: number};
+
+/** What came of an attachment. */
+export type Attached = {
+    post_id?: string;
+    file_infos?: FileInfo[];
+    items: {name: string; error?: ErrorBody}[];
 };
 
 /** The codes of the API's errors, and two for calls that brought no answer of the API. */
@@ -100,15 +169,47 @@ export type ErrorBody = {
     details?: Record<string, unknown>;
 };
 
+/** A message that is being written, as the web client has it. */
+export type Draft = {
+    channelId: string;
+
+    /** The first post of the thread; empty or absent outside of one. */
+    rootId?: string;
+    message: string;
+    fileInfos: FileInfo[];
+};
+
+/** What the web client gives to a component that it shows in an editor's toolbar. */
+export type EditorProps = {
+    draft: Draft;
+    updateText: (message: string) => void;
+};
+
+/** The part of the web client's state that we read; any of it may be missing. */
+export type HostState = {
+    entities?: {
+        users?: {currentUserId?: string};
+        channels?: {currentChannelId?: string};
+        posts?: {posts?: Record<string, {channel_id: string; root_id?: string} | undefined>};
+    };
+    views?: {rhs?: {selectedPostId?: string}};
+};
+
+/** The web client's store. */
+export type Store = {getState: () => HostState};
+
 /** The part of the web client's plugin registry that we use. */
 export type Registry = {
     registerRootComponent: (component: () => ReactElement | null) => string;
     registerFileUploadMethod: (icon: ReactElement, action: (upload: (files: File[]) => void) => void, text: ReactElement) => string;
+
+    /** Missing in some versions. */
+    registerPostEditorActionComponent?: (component: (props: EditorProps) => ReactElement | null) => string;
     registerWebSocketEventHandler: (event: string, handler: () => void) => void;
     registerTranslations: (translationsOf: (locale: string) => Record<string, string>) => void;
 };
 
 /** What the web client calls after the plugin's script has registered itself. */
 export type Plugin = {
-    initialize: (registry: Registry) => void;
+    initialize: (registry: Registry, store: Store) => void;
 };

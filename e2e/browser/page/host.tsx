@@ -7,65 +7,74 @@ import * as ReactIntl from 'react-intl';
 import * as ReactRedux from 'react-redux';
 import * as Redux from 'redux';
 
-import {loadPlugins, type Registry, type UploadMethod} from './registry';
+import {Editor, type Toolbar} from './Editor';
+import {Mattermost, type Post} from './mattermost';
+import {loadPlugins, type Draft, type Registry} from './registry';
 
 // What Mattermost's web client gives to the scripts of plugins.
 Object.assign(window, {React, ReactDOM, Redux, ReactRedux, ReactIntl, ReactBootstrap, PropTypes});
 
-const {site, theme} = document.documentElement.dataset as {site: string; theme: string};
+type Data = {site: string; theme: string; locale: string; channel: string; thread: string; toolbar: Toolbar};
+
+const {site, theme, locale, channel, thread, toolbar} = document.documentElement.dataset as unknown as Data;
 Object.assign(window, {basename: new URL(site).pathname.replace(/\/$/, '')});
 
-/** A channel with nothing but its editor: what our registrations need of the web client. */
+const server = new Mattermost(site);
+
+/** A channel with its editor, a thread beside it with another, and what was sent: what our registrations need of the web client. */
 function Channel({registry}: {registry: Registry}): ReactElement {
+    const [posts, setPosts] = useState<Post[]>([]);
+    const send = async (draft: Draft) => {
+        const post = await server.send(draft);
+        setPosts((before) => [...before, post]);
+    };
     return (
         <ReactIntl.IntlProvider
-            locale='en'
-            messages={registry.messages('en')}
+            locale={locale}
+            messages={registry.messages(locale)}
+            onError={() => undefined}
         >
             <main className={`channel theme-${theme}`}>
                 <h1>{'Town Square'}</h1>
-                <form className='AdvancedTextEditor'>
-                    <textarea aria-label='Write to Town Square'/>
-                    <Paperclip methods={registry.uploadMethods}/>
-                </form>
+                <ol
+                    className='posts'
+                    aria-label='Posts'
+                >
+                    {posts.map(({id, root_id: root, message, metadata}) => (
+                        <li
+                            key={id}
+                            data-root={root}
+                        >
+                            {[message, ...(metadata.files ?? []).map(({name}) => name)].join(' ')}
+                        </li>
+                    ))}
+                </ol>
+                <Editor
+                    registry={registry}
+                    label='Write to Town Square'
+                    channelId={channel}
+                    rootId=''
+                    toolbar={toolbar}
+                    onSend={send}
+                />
             </main>
+            {thread && (
+                <aside
+                    className={`theme-${theme}`}
+                    aria-label='Thread'
+                >
+                    <Editor
+                        registry={registry}
+                        label='Reply to this thread'
+                        channelId={channel}
+                        rootId={thread}
+                        toolbar={toolbar === 'hidden' ? 'hidden' : 'narrow'}
+                        onSend={send}
+                    />
+                </aside>
+            )}
             {registry.roots.map((Root, index) => <Root key={index}/>)}
         </ReactIntl.IntlProvider>
-    );
-}
-
-function Paperclip({methods}: {methods: UploadMethod[]}): ReactElement {
-    const [open, setOpen] = useState(false);
-    return (
-        <div className='paperclip'>
-            <button
-                type='button'
-                aria-label='attachment'
-                aria-expanded={open}
-                onClick={() => {
-                    setOpen(!open);
-                }}
-            >
-                {'+'}
-            </button>
-            <ul hidden={!open}>
-                {methods.map(({icon, action, text}, index) => (
-                    <li key={index}>
-                        <a
-                            href='#'
-                            onClick={(event) => {
-                                event.preventDefault();
-                                action(() => undefined);
-                                setOpen(false);
-                            }}
-                        >
-                            <span className='mr-2'>{icon}</span>
-                            {text}
-                        </a>
-                    </li>
-                ))}
-            </ul>
-        </div>
     );
 }
 
@@ -85,10 +94,19 @@ function listen(registry: Registry): Promise<void> {
 
 async function start(): Promise<void> {
     document.body.className = `app__body theme-${theme}`;
-    const registry = await loadPlugins(site, Redux.legacy_createStore(() => ({})));
+    const state = {
+        entities: {
+            users: {currentUserId: await server.me()},
+            channels: {currentChannelId: channel},
+            posts: {posts: thread ? {[thread]: {channel_id: channel, root_id: ''}} : {}},
+        },
+        views: {rhs: {selectedPostId: thread}},
+    };
+    const registry = await loadPlugins(site, Redux.legacy_createStore(() => state));
     await listen(registry);
 
     const root = document.createElement('div');
+    root.className = 'page';
     document.body.append(root);
     createRoot(root).render(<Channel registry={registry}/>);
 }

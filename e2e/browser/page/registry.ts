@@ -7,6 +7,15 @@ export type UploadMethod = {
     text: ReactElement | string;
 };
 
+/** A message that is being written. */
+export type Draft = {channelId: string; rootId: string; message: string; fileInfos: FileInfo[]; uploadsInProgress: string[]};
+
+/** A file of Mattermost's. */
+export type FileInfo = {id: string; name: string; size: number};
+
+/** What a component in the toolbar of an editor gets. */
+export type EditorProps = {draft: Draft; updateText: (message: string) => void; getSelectedText: () => {start: number; end: number}};
+
 type Plugin = {initialize: (registry: Registry, store: unknown) => void};
 
 /**
@@ -16,6 +25,7 @@ type Plugin = {initialize: (registry: Registry, store: unknown) => void};
 export class Registry {
     readonly roots: ComponentType[] = [];
     readonly uploadMethods: UploadMethod[] = [];
+    readonly editorActions: ComponentType<EditorProps>[] = [];
     readonly handlers = new Map<string, (message: unknown) => void>();
     readonly translations: ((locale: string) => Record<string, string>)[] = [];
 
@@ -27,6 +37,11 @@ export class Registry {
     registerFileUploadMethod(icon: ReactElement, action: UploadMethod['action'], text: UploadMethod['text']): string {
         this.uploadMethods.push({icon, action, text});
         return `upload-${this.uploadMethods.length}`;
+    }
+
+    registerPostEditorActionComponent(component: ComponentType<EditorProps>): string {
+        this.editorActions.push(component);
+        return `editor-${this.editorActions.length}`;
     }
 
     registerWebSocketEventHandler(event: string, handler: (message: unknown) => void): void {

@@ -29,7 +29,7 @@ describe.each<{theme: Theme}>([{theme: 'light'}, {theme: 'dark'}])('access witho
             const web = await WebClient.open(browser, site, person, {theme});
             client = web;
             await web.openDialog();
-            await web.button('Disconnect').waitFor();
+            await web.openAccount();
             expect(web.context.pages()).toHaveLength(1);
             await web.inspect(`automatic-connected-${theme}`);
 
@@ -40,7 +40,7 @@ describe.each<{theme: Theme}>([{theme: 'light'}, {theme: 'dark'}])('access witho
             await web.button('Connect to Embedded Files').waitFor();
             await web.inspect(`automatic-declined-${theme}`);
             await web.button('Connect to Embedded Files').click();
-            await web.button('Disconnect').waitFor();
+            await web.openAccount();
         });
     });
 
@@ -54,6 +54,7 @@ describe.each<{theme: Theme}>([{theme: 'light'}, {theme: 'dark'}])('access witho
             await web.dialog.getByLabel('User name').fill(site.hostAccount.username);
             await web.dialog.getByLabel('App password').fill(site.hostAccount.password);
             await web.button(/^Connect to/).click();
+            await web.openAccount();
             await web.dialog.getByText(site.hostAccount.username, {exact: true}).waitFor();
         });
     });

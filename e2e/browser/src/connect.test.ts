@@ -27,14 +27,6 @@ async function open(options?: Options): Promise<WebClient> {
     return client;
 }
 
-/** Connects through the sign-in page of the host. */
-async function connect(web: WebClient): Promise<void> {
-    const page = await web.beginSignIn();
-    await signIn(page, site.hostAccount);
-    await web.dialog.getByText(site.hostAccount.username, {exact: true}).waitFor();
-    await page.close();
-}
-
 describe.each<{theme: Theme; width: number}>([
     {theme: 'light', width: 1024},
     {theme: 'dark', width: 1024},
@@ -54,7 +46,7 @@ describe.each<{theme: Theme; width: number}>([
         const page = await web.beginSignIn();
         await look('waiting');
         await signIn(page, site.hostAccount);
-        await web.button('Disconnect').waitFor();
+        await web.openAccount();
         await web.dialog.getByText(site.hostAccount.username, {exact: true}).waitFor();
         await look('connected');
 
@@ -67,17 +59,19 @@ describe('the connect dialog', () => {
     it('remembers the connection when the page is loaded again', async () => {
         const web = await open();
         await web.openDialog();
-        await connect(web);
+        await web.connect();
 
         await web.page.reload();
         await web.openDialog();
+        await web.openAccount();
         await web.dialog.getByText(site.hostAccount.username, {exact: true}).waitFor();
     });
 
     it('works in the web client of an old server, which has React 17', async () => {
         const web = await open({react: 17});
         await web.openDialog();
-        await connect(web);
+        await web.connect();
+        await web.openAccount();
         await web.button('Disconnect').click();
         await web.button('Connect to Embedded Files').waitFor();
     });
@@ -103,6 +97,7 @@ describe('the connect dialog', () => {
 
         await web.dialog.getByLabel('Code').fill(code ?? '');
         await web.button('Confirm').click();
+        await web.openAccount();
         await web.dialog.getByText(site.hostAccount.username, {exact: true}).waitFor();
     });
 
@@ -132,7 +127,7 @@ describe('the connect dialog', () => {
         await page.keyboard.press('Tab');
         await page.keyboard.type(site.hostAccount.password);
         await page.keyboard.press('Enter');
-        await web.button('Done').waitFor();
+        await web.files.and(web.page.locator(':focus')).waitFor();
         await page.close();
 
         await keyboard.press('Escape');
@@ -167,6 +162,7 @@ describe('the connect dialog', () => {
 
             await web.dialog.getByLabel('App password').fill(site.hostAccount.password);
             await web.button(/^Connect to/).click();
+            await web.openAccount();
             await web.dialog.getByText(site.hostAccount.username, {exact: true}).waitFor();
         });
     });

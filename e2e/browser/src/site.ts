@@ -20,6 +20,9 @@ export class Site {
     /** A Nextcloud with the same account, whose address is alice@example.com. */
     readonly nextcloudUrl = fromEnvironment('NEXTCLOUD_URL');
 
+    /** A channel of the team that the stack has. */
+    readonly channelId = fromEnvironment('CHANNEL_ID');
+
     readonly #adminToken = fromEnvironment('ADMIN_TOKEN');
 
     /** Creates an account that nobody has used yet, with an address that Mattermost has verified. */
@@ -35,6 +38,30 @@ export class Site {
     async joinTeam({id: user}: Person): Promise<void> {
         const {id: team} = await this.#call('GET', '/teams/name/team') as {id: string};
         await this.#call('POST', `/teams/${team}/members`, {team_id: team, user_id: user});
+    }
+
+    /** Makes somebody a member of the team and of its channel. */
+    async joinChannel(person: Person): Promise<void> {
+        await this.joinTeam(person);
+        await this.#call('POST', `/channels/${this.channelId}/members`, {user_id: person.id});
+    }
+
+    /** The channel in which two people write to each other. */
+    async directChannel(one: Person, other: Person): Promise<string> {
+        const {id} = await this.#call('POST', '/channels/direct', [one.id, other.id]) as {id: string};
+        return id;
+    }
+
+    /** Begins a thread in the channel, and tells its first post. */
+    async beginThread(): Promise<string> {
+        const {id} = await this.#call('POST', '/posts', {channel_id: this.channelId, message: 'A question'}) as {id: string};
+        return id;
+    }
+
+    /** The names of the files of the posts of a channel, post by post, the newest first. */
+    async postedFiles(channel: string): Promise<string[][]> {
+        const {order, posts} = await this.#call('GET', `/channels/${channel}/posts`) as {order: string[]; posts: Record<string, {metadata: {files?: {name: string}[]}}>};
+        return order.map((id) => (posts[id]?.metadata.files ?? []).map(({name}) => name)).filter((names) => names.length > 0);
     }
 
     /** Runs `work` while the members of the team use one account of the host's, and the others can type an app password. */

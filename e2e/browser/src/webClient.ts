@@ -23,7 +23,23 @@ function findBrowser(): string {
 export type Theme = 'light' | 'dark';
 
 /** How the page differs from the usual one. */
-export type Options = {theme?: Theme; width?: number; react?: 17 | 18};
+export type Options = {
+    theme?: Theme;
+    width?: number;
+    height?: number;
+    react?: 17 | 18;
+    locale?: string;
+
+    /** How the toolbar of the channel's editor shows the components of plugins. */
+    toolbar?: 'wide' | 'narrow' | 'hidden';
+
+    /** The first post of a thread that is open beside the channel. */
+    thread?: string;
+
+    /** The channel; by default the one that the stack has. */
+    channel?: string;
+    forcedColors?: boolean;
+};
 
 /** Starts the browser of this machine. */
 export async function launch(): Promise<Browser> {
@@ -62,9 +78,10 @@ export class WebClient {
     }
 
     /** Logs the person in and opens the page. */
-    static async open(browser: Browser, site: Site, person: Person, {theme = 'light', width = 1024, react = 18}: Options = {}): Promise<WebClient> {
-        const context = await browser.newContext({viewport: {width, height: 640}, locale: 'en-US', reducedMotion: 'reduce'});
-        await servePage(context, site, theme, react);
+    static async open(browser: Browser, site: Site, person: Person, options: Options = {}): Promise<WebClient> {
+        const {width = 1024, height = 640, forcedColors = false} = options;
+        const context = await browser.newContext({viewport: {width, height}, locale: 'en-US', reducedMotion: 'reduce', forcedColors: forcedColors ? 'active' : 'none'});
+        await servePage(context, site, options);
         context.setDefaultTimeout(10_000);
         const page = await context.newPage();
         const client = new WebClient(context, page, site);
@@ -84,16 +101,38 @@ export class WebClient {
         expect(this.#problems).toEqual([]);
     }
 
-    /** The connect dialog. */
+    /** The dialog, whatever it shows. */
     get dialog(): Locator {
         return this.page.getByRole('dialog');
     }
 
-    /** Opens the connect dialog from the paperclip menu. */
+    /** The list of files. */
+    get files(): Locator {
+        return this.dialog.getByRole('grid');
+    }
+
+    /** A file or a folder in the list. */
+    entry(name: string): Locator {
+        return this.files.locator('.filehost-attach__item').filter({has: this.page.getByText(name, {exact: true})});
+    }
+
+    /** The names of the files that the message has. */
+    async chips(): Promise<string[]> {
+        return this.page.getByRole('list', {name: 'Attached files'}).locator('li > span').allTextContents();
+    }
+
+    /** Opens the dialog from the paperclip menu of the channel's editor. */
     async openDialog(): Promise<void> {
-        await this.page.getByRole('button', {name: 'attachment'}).click();
-        await this.page.getByRole('link', {name: 'Attach from'}).click();
+        const editor = this.page.locator('#create_post');
+        await editor.getByRole('button', {name: 'attachment'}).click();
+        await editor.getByRole('link', {name: 'Attach from'}).click();
         await this.dialog.waitFor();
+    }
+
+    /** Shows as whom the user is connected. */
+    async openAccount(): Promise<void> {
+        await this.button(/^Your account at/).click();
+        await this.button('Disconnect').waitFor();
     }
 
     button(name: string | RegExp): Locator {
@@ -107,6 +146,14 @@ export class WebClient {
         const signIn = await opening;
         await this.dialog.getByRole('link', {name: 'Open the sign-in page again'}).waitFor();
         return signIn;
+    }
+
+    /** Connects through the sign-in page of the host, and goes on to its files. */
+    async connect(): Promise<void> {
+        const page = await this.beginSignIn();
+        await signIn(page, this.site.hostAccount);
+        await this.files.waitFor();
+        await page.close();
     }
 
     /** Looks at the page as a person and as axe does. */
@@ -135,9 +182,9 @@ export async function signIn(page: Page, account: HostAccount): Promise<void> {
 }
 
 /** Answers for the host page, with the policy for scripts that the server gives its own pages. */
-async function servePage(context: BrowserContext, site: Site, theme: Theme, react: number): Promise<void> {
+async function servePage(context: BrowserContext, site: Site, {theme = 'light', react = 18, locale = 'en', toolbar = 'wide', thread = '', channel = site.channelId}: Options): Promise<void> {
     const html = `<!doctype html>
-<html lang="en" data-site="${site.url}" data-theme="${theme}">
+<html lang="${locale}" data-site="${site.url}" data-theme="${theme}" data-locale="${locale}" data-toolbar="${toolbar}" data-channel="${channel}" data-thread="${thread}">
 <head><meta charset="utf-8"><title>Host page</title><link rel="stylesheet" href="host.css"></head>
 <body><script src="react-${react}.js"></script></body>
 </html>`;

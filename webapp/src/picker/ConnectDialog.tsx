@@ -1,14 +1,17 @@
-import React, {useState, type ReactElement} from 'react';
+import React, {useCallback, useState, type ReactElement} from 'react';
 import {FormattedMessage, type MessageDescriptor} from 'react-intl';
 
 import type {Client} from '../client';
 import {Frame} from '../Frame';
-import {messages} from '../messages';
 import type {Signal} from '../signal';
+import type {Connection} from '../types';
 import type {View} from './connection';
+import {messages} from './connectWords';
 import css from './dialog.css?raw';
 import {Offer} from './offers';
-import {Connected, Connecting, Failed, Loading, Pending, Unconfigured, Waiting} from './steps';
+import {Spoken} from './parts';
+import {Connected as Account, Connecting, Failed, Loading, Pending, Unconfigured, Waiting} from './steps';
+import pickerCss from './picker.css?raw';
 import {useConnection, type Actions} from './useConnection';
 
 type Props = {
@@ -19,32 +22,80 @@ type Props = {
 
     /** The dialog is gone from the screen. */
     onClosed: () => void;
+
+    /** What is shown to a user who is connected; without it, as whom he is. */
+    children?: (connected: Connected) => ReactElement;
 };
 
-/** The dialog in which a user connects to the file host, and sees as whom he is connected. */
-export function ConnectDialog({client, changed, onClosed}: Props): ReactElement {
+/** What a dialog knows and can do once its user is connected. */
+export type Connected = {
+    connection: Connection;
+
+    /** The host says that he is not connected after all. */
+    onDisconnected: () => void;
+
+    /** Shows as whom he is connected. */
+    onAccount: () => void;
+    close: () => void;
+};
+
+/** The dialog in which a user connects to the file host, and then goes on to its files. */
+export function ConnectDialog({client, changed, onClosed, children}: Props): ReactElement {
     const [open, setOpen] = useState(true);
+    const [lookedAt, setLookedAt] = useState<{since: string | undefined}>();
     const [view, actions] = useConnection(client, changed);
-    const close = () => {
+    const {retry} = actions;
+    const close = useCallback(() => {
         setOpen(false);
-    };
+    }, []);
+
+    // Who has ended his connection there is not sent back to it when he connects again.
+    const account = lookedAt !== undefined && view.step === 'connected' && lookedAt.since === view.connection.since;
+    const goesOn = children !== undefined && view.step === 'connected' && !account;
 
     return (
         <Frame
             open={open}
+            wide={goesOn}
             onClose={close}
             onClosed={onClosed}
-            title={'connection' in view ? view.connection.host.name : <FormattedMessage {...messages.fileHost}/>}
+            title={<Title view={view} attaching={goesOn}/>}
         >
-            <style>{css}</style>
-            <Spoken view={view}/>
-            <Step
-                view={view}
-                actions={actions}
-                close={close}
-            />
+            <style>{css + pickerCss}</style>
+            <Spoken>
+                <Said view={view}/>
+            </Spoken>
+            {goesOn ? children({
+                connection: view.connection,
+                onDisconnected: retry,
+                onAccount: () => {
+                    setLookedAt({since: view.connection.since});
+                },
+                close,
+            }) : (
+                <Step
+                    view={view}
+                    actions={actions}
+                    close={account ? () => {
+                        setLookedAt(undefined);
+                    } : close}
+                />
+            )}
         </Frame>
     );
+}
+
+function Title({view, attaching}: {view: View; attaching: boolean}): ReactElement {
+    if (!('connection' in view)) {
+        return <FormattedMessage {...messages.fileHost}/>;
+    }
+    const {host: {name: host}} = view.connection;
+    return attaching ? (
+        <FormattedMessage
+            {...messages.attachFrom}
+            values={{host}}
+        />
+    ) : <>{host}</>;
 }
 
 function Step({view, actions, close}: {view: View; actions: Actions; close: () => void}): ReactElement {
@@ -85,7 +136,7 @@ function Step({view, actions, close}: {view: View; actions: Actions; close: () =
         );
     case 'connected':
         return (
-            <Connected
+            <Account
                 view={view}
                 actions={actions}
                 close={close}
@@ -94,22 +145,15 @@ function Step({view, actions, close}: {view: View; actions: Actions; close: () =
     }
 }
 
-/** Tells a screen reader that the dialog went on by itself. */
-function Spoken({view}: {view: View}): ReactElement {
+/** That the dialog went on by itself. */
+function Said({view}: {view: View}): ReactElement | null {
     const words = spoken(view);
-    return (
-        <div
-            role='status'
-            className='sr-only'
-        >
-            {words && 'connection' in view && (
-                <FormattedMessage
-                    {...words}
-                    values={{host: view.connection.host.name}}
-                />
-            )}
-        </div>
-    );
+    return words && 'connection' in view ? (
+        <FormattedMessage
+            {...words}
+            values={{host: view.connection.host.name}}
+        />
+    ) : null;
 }
 
 function spoken(view: View): MessageDescriptor | undefined {

@@ -2,7 +2,7 @@ import React, {useState, type ReactElement} from 'react';
 import {Modal} from 'react-bootstrap';
 import {FormattedMessage} from 'react-intl';
 
-import {messages, methodNames} from '../messages';
+import {messages, methodNames} from './connectWords';
 import type {Method} from '../types';
 import type {At} from './connection';
 import {Button, Field, Notice, onSubmit, Problem} from './parts';

@@ -2,7 +2,7 @@ import React, {type FormEvent, type ReactElement, type ReactNode} from 'react';
 import {FormattedMessage, type MessageDescriptor} from 'react-intl';
 
 import type {ApiError} from '../client';
-import {messages} from '../messages';
+import {messages} from './connectWords';
 
 type ButtonProps = {
     kind: 'primary' | 'tertiary' | 'danger' | 'link';
@@ -10,6 +10,9 @@ type ButtonProps = {
 
     /** Absent: the button submits its form. */
     onClick?: () => void;
+
+    /** There is nothing to do yet. */
+    disabled?: boolean;
 
     /** The button stays where it is and keeps the focus, but does nothing. */
     busy?: boolean;
@@ -20,11 +23,12 @@ type ButtonProps = {
 };
 
 /** A button in the host's look. */
-export function Button({kind, children, onClick, busy = false, autoFocus = false, aside = false}: ButtonProps): ReactElement {
+export function Button({kind, children, onClick, disabled = false, busy = false, autoFocus = false, aside = false}: ButtonProps): ReactElement {
     return (
         <button
             type={onClick ? 'button' : 'submit'}
             className={`btn btn-${kind}${aside ? ' filehost-attach__aside' : ''}`}
+            disabled={disabled}
             aria-disabled={busy}
             autoFocus={autoFocus}
             onClick={busy ? (event) => {
@@ -137,4 +141,16 @@ export function onSubmit(busy: boolean, submit: () => void): (event: FormEvent) 
             submit();
         }
     };
+}
+
+/** Tells a screen reader what it would not notice by itself. */
+export function Spoken({children}: {children: ReactNode}): ReactElement {
+    return (
+        <div
+            role='status'
+            className='sr-only'
+        >
+            {children}
+        </div>
+    );
 }

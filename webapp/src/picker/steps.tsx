@@ -3,7 +3,7 @@ import {Modal} from 'react-bootstrap';
 import {FormattedDate, FormattedMessage, type MessageDescriptor} from 'react-intl';
 
 import type {ApiError} from '../client';
-import {messages} from '../messages';
+import {messages} from './connectWords';
 import type {At, Page} from './connection';
 import {Button, Field, onSubmit, Problem} from './parts';
 import type {Actions} from './useConnection';

@@ -1,6 +1,6 @@
 import {useCallback, useEffect, useReducer, useRef} from 'react';
 
-import {ApiError, type Client} from '../client';
+import {ApiError, asApiError, type Client} from '../client';
 import type {Signal} from '../signal';
 import type {Method} from '../types';
 import {initial, reduce, type Event, type View} from './connection';
@@ -77,11 +77,13 @@ export function useConnection(client: Client, changed: Signal): [View, Actions] 
         };
     }, [page]);
 
+    const retry = useCallback(() => {
+        dispatch({type: 'asked'});
+        check();
+    }, [check]);
+
     return [view, {
-        retry: () => {
-            dispatch({type: 'asked'});
-            check();
-        },
+        retry,
         choose: (method) => {
             dispatch({type: 'chosen', method});
         },
@@ -169,8 +171,4 @@ function useLatest(dispatch: (event: Event) => void): (work: (signal: AbortSigna
             },
         );
     }, [dispatch]);
-}
-
-function asApiError(error: unknown): ApiError {
-    return error instanceof ApiError ? error : new ApiError({code: 'unreadable', message: String(error)}, 0);
 }

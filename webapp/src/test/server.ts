@@ -1,10 +1,13 @@
 import {vi} from 'vitest';
 
-import type {Connection, Method, Pending} from '../types';
+import type {Connection, Entry, Method, Pending} from '../types';
+import {answerFiles, tree} from './files';
 
 const site = '/plugins/filehost-attach/api';
 
 type Body = {username: string; password: string} | {confirm: string} | {accept: boolean} | {method?: Method};
+
+type AttachBody = {items: {id: string; etag?: string}[]; as: string; channel_id: string; root_id?: string};
 
 /** An answer that the next call gets instead of the right one; a function is asked at the time of the call. */
 type Fault = Response | Error;
@@ -37,6 +40,18 @@ export class Server {
         document.cookie = 'MMCSRF=secret-of-the-session';
         vi.stubGlobal('fetch', this.#fetch);
     }
+
+    /** All files and folders of the host. */
+    entries: Entry[] = tree();
+
+    /** Entries of a page, at most. */
+    pageSize = 1000;
+
+    /** Files that can't be copied, by name. */
+    readonly broken = new Map<string, [status: number, code: string, message: string]>();
+
+    /** What was attached, in order. */
+    readonly attached: {as: string; key: string; channelId: string; rootId: string | undefined; names: string[]}[] = [];
 
     /** Why the method without an act of the user refuses him; undefined = it does not. */
     refuses: string | undefined;
@@ -91,11 +106,36 @@ export class Server {
         if (headers.get('X-CSRF-Token') !== 'secret-of-the-session' || headers.get('X-Requested-With') !== 'XMLHttpRequest') {
             return refusal(401, 'not_authenticated', 'Log in to Mattermost first.');
         }
-        if (address !== `${site}/connection`) {
+        const {pathname, searchParams} = new URL(address, 'https://chat.example.com');
+        switch (pathname) {
+        case `${site}/connection`:
+            return this.#connection(request);
+        case `${site}/files`:
+            return this.connection.state === 'connected' ? answerFiles(this.entries, this.pageSize, searchParams) : refusal(424, 'not_connected', 'Connect first.');
+        case `${site}/attach`:
+            return this.#attach(JSON.parse(request.body as string) as AttachBody, headers.get('Idempotency-Key'));
+        default:
             return refusal(404, 'not_found', 'There is no such route.');
         }
-        return this.#connection(request);
     };
+
+    #attach({items, as, channel_id: channelId, root_id: rootId}: AttachBody, key: string | null): Response {
+        if (key === null) {
+            return refusal(400, 'invalid_request', 'This double wants a key with each copy.');
+        }
+        const files = items.map(({id}) => this.entries.find((entry) => entry.id === id));
+        const bad = files.find((file) => file && this.broken.has(file.name));
+        if (bad && as === 'draft') {
+            return refusal(...this.broken.get(bad.name) ?? [500, 'internal', 'Broken.']);
+        }
+        this.attached.push({as, key, channelId, rootId, names: files.map((file) => file?.name ?? '')});
+        const infos = files.map((file, index) => ({id: `info-${file?.id ?? index}`, name: file?.name ?? '', size: file?.size ?? 0}));
+        const made = infos.map(({name, size}) => {
+            const [status, code, message] = this.broken.get(name) ?? [];
+            return {path: name, name, size, ...(code && {error: {id: `filehost.${code}`, code, message, status_code: status, request_id: 'req-42'}})};
+        });
+        return Response.json(as === 'draft' ? {file_infos: infos, items: made} : {post_id: 'post', items: made}, {status: 201});
+    }
 
     #connection(request: RequestInit): Response {
         switch (request.method) {
