@@ -229,13 +229,9 @@ func (l *linking) link(ctx context.Context, i int) error {
 	}
 	item := newLinkedItem(l.Host, l.entries[i])
 	item.Link = &Linked{URL: l.entries[i].WebURL}
-	l.linked(i, item)
-	return nil
-}
-
-func (l *linking) linked(i int, item PostedItem) {
 	item.Line = l.cardLine(item)
 	l.items[i].source, l.items[i].Link = &item, item.Link
+	return nil
 }
 
 // share makes the public link to one item. Before it is made, the store knows that it may have to be taken back.
@@ -249,24 +245,21 @@ func (l *linking) share(ctx context.Context, i int) error {
 	}
 	item := newLinkedItem(l.Host, l.entries[i])
 	item.Link = newLinked(made)
-	item.Link.RemoveWithPost = l.attachment.Link.RemoveWithPost
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime) // the share is there: it is kept or taken back
 	defer cancel()
 	item.Link.Foreign, err = l.useShare(ctx, made.ID, l.hold.card, reused)
 	if err != nil {
 		return l.takeBack(ctx, item, reused, err)
 	}
+	item.Link.RemoveWithPost = l.attachment.Link.RemoveWithPost && !item.Link.Foreign
 	if len(made.URL) > l.maxURL() || !usableURL(made.URL) {
 		return l.takeBack(ctx, item, reused, E(HostUnavailable, "The file host gave a link that makes no sense.", nil))
 	}
+	item.Line = l.cardLine(item)
 	if err = l.hold.change(ctx, func(held *held) { held.Posted.Items = append(held.Posted.Items, item) }); err != nil {
 		return l.takeBack(ctx, item, reused, err)
 	}
-	if item.Link.Foreign {
-		item.Link.RemoveWithPost = false
-	}
-	l.linked(i, item)
-	l.items[i].Password = password
+	l.items[i].source, l.items[i].Link, l.items[i].Password = &item, item.Link, password
 	return nil
 }
 
@@ -297,7 +290,7 @@ func (l *linking) create(ctx context.Context, entry Entry) (made HostShare, reus
 
 // takeBack removes a share that can't be posted, and returns why.
 func (l *linking) takeBack(ctx context.Context, item PostedItem, reused bool, why error) error {
-	if last, err := l.releaseShare(ctx, item.Link.ShareID, l.hold.card); err == nil && (last || !reused) {
+	if last, err := l.releaseShare(ctx, item.Link.ShareID, l.hold.card); last || err != nil && !reused {
 		_ = l.removeShare(ctx, l.userID, l.account, item)
 	}
 	return why

@@ -259,6 +259,14 @@ func TestAShareWhosePostIsNotMadeIsRemoved(t *testing.T) {
 		"may no longer":        func(w *world) { w.shares.Fail(func(string) error { w.mattermost.Refuse(refused); return nil }) },
 		"a link like a script": func(w *world) { w.shares.At("javascript:") },
 		"a link too long":      func(w *world) { w.shares.At("https://cloud.example.com/" + strings.Repeat("x", 600)) },
+		"a store that forgets who needs it": func(w *world) {
+			w.kv.Fail(func(_ filehosttest.Op, key string) error {
+				if strings.HasPrefix(key, "share_") {
+					return errors.New("down")
+				}
+				return nil
+			})
+		},
 		"a store that is down": func(w *world) {
 			held := 0
 			w.kv.Fail(func(op filehosttest.Op, key string) error {
@@ -326,7 +334,11 @@ func TestAPostWhoseAnswerWasLostKeepsItsLinks(t *testing.T) {
 		w.DoDue(t.Context(), "")
 		if there {
 			assert.Len(t, w.shares.Made(), 1)
-			assert.NotNil(t, w.card(t, w.mattermost.PostIDs()[0]))
+			postID := w.mattermost.PostIDs()[0]
+			assert.NotNil(t, w.card(t, postID))
+			require.NoError(t, w.RevokeLink(t.Context(), alice, filehost.LinkID(postID, 0)))
+			assert.Equal(t, "hello\n\n`report.pdf` · text, 7 B · `Cloud` · the link was revoked", w.mattermost.Posts()[0].Message)
+			assert.Empty(t, w.shares.Made())
 		} else {
 			w.clock.Advance(15 * time.Minute)
 			w.DoDue(t.Context(), "")

@@ -97,7 +97,7 @@ func (s *Server) Reword(_ context.Context, postID, old, new string) error {
 		return errors.Wrap(appErr, "read a post")
 	case post == nil:
 		return errNoAnswer
-	case old == new || post.DeleteAt != 0 || !strings.Contains(post.Message, old):
+	case old == "" || old == new || post.DeleteAt != 0 || !strings.Contains(post.Message, old):
 		return nil
 	}
 	post.Message = strings.Replace(post.Message, old, new, 1)
