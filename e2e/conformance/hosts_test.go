@@ -34,7 +34,7 @@ var kinds = map[string]kind{
 			RefusedNames: []string{`back\slash`, "two\nlines", "tab\tbed", "\x01control", remotetest.Longest, remotetest.LongestUmlauts},
 			Dates:        true, Unsavable: []string{"two\nlines", "tab\tbed", "\x01control", remotetest.Longest, remotetest.LongestUmlauts},
 			Composed: true, Tracks: true, Pages: true, File: ownedFile, Folder: ownedFolder, Foreign: filehost.Forbidden,
-			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, Recent: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Save: true},
+			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, Recent: true, Favorites: true, Shared: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Save: true},
 		},
 	},
 	"owncloud": {
@@ -47,7 +47,7 @@ var kinds = map[string]kind{
 			RefusedNames: []string{`back\slash`, "two\nlines", "tab\tbed", "\x01control"},
 			Dates:        true, Unsavable: []string{"two\nlines", "tab\tbed", "\x01control"},
 			Composed: true, Tracks: true, File: ownedFile, Folder: ownedFolder, NoFileEdits: true,
-			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Save: true},
+			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, Favorites: true, Shared: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Save: true},
 		},
 	},
 	"opencloud": {
@@ -61,7 +61,7 @@ var kinds = map[string]kind{
 			RefusedNames: []string{`back\slash`, "two\nlines", "latin \xe9"}, Unreadable: []string{"\x01control"},
 			Dates: true, Unsavable: []string{"two\nlines"},
 			Tracks: true, File: ownedFile, Folder: ownedFolder, LinkPassword: true,
-			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Spaces: true, Save: true},
+			Capabilities: filehost.Capabilities{Links: allLinks, Search: true, Shared: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Spaces: true, Save: true},
 		},
 	},
 	"apache": {

@@ -45,7 +45,7 @@ var _ hosts.Host = (*Nextcloud)(nil)
 var nextcloudProperties = map[xml.Name]func(*sabre, node) value{
 	davName("displayname"):           func(_ *sabre, n node) value { return text(displayName(n)) },
 	davName("creationdate"):          always(text("1970-01-01T00:00:00+00:00")),
-	ocName("permissions"):            either(text("RGDNVCK"), text("RGDNVW")),
+	ocName("permissions"):            letters("RGDNVCK", "RGDNVW"),
 	ncName("has-preview"):            func(_ *sabre, n node) value { return text(strconv.FormatBool(hasPreview(n))) },
 	ncName("mount-type"):             always(text("")),
 	ncName("hidden"):                 always(text("false")),

@@ -65,9 +65,27 @@ func (o ocsShares) node(w http.ResponseWriter, r *http.Request, user string) (no
 }
 
 func (o ocsShares) list(w http.ResponseWriter, r *http.Request, user string) {
+	if r.FormValue("shared_with_me") == "true" {
+		writeOCS(w, http.StatusOK, 200, "OK", o.receivedBy(user))
+		return
+	}
 	if n, ok := o.node(w, r, user); ok {
 		o.fine(w, o.told(o.shares.of(n)))
 	}
+}
+
+// receivedBy is what others share with a user, by his own paths.
+func (o ocsShares) receivedBy(user string) []any {
+	told := []any{}
+	for _, each := range o.shares.with(user) {
+		share := o.tell(each)
+		share["path"], share["storage_id"] = "/"+path.Base(each.path), "shared::/"+path.Base(each.path)
+		if !o.nextcloud {
+			share["state"] = 0
+		}
+		told = append(told, share)
+	}
+	return told
 }
 
 func (o ocsShares) inherited(w http.ResponseWriter, r *http.Request, user string) {

@@ -22,7 +22,7 @@ const ownCloudName = "PiCloud"
 
 // ownCloudProperties are those that Nextcloud doesn't have, or has in another way.
 var ownCloudProperties = map[xml.Name]func(*sabre, node) value{
-	ocName("permissions"): either(text("RDNVCK"), text("RDNVW")),
+	ocName("permissions"): letters("RDNVCK", "RDNVW"),
 	ocName("privatelink"): func(s *sabre, n node) value { return text(s.Origin() + "/f/" + strconv.FormatUint(n.id(), 10)) },
 	ocName("checksums"): ofFile(func(s *sabre, n node) value {
 		if sum := s.checksum(n); sum != "" {

@@ -42,6 +42,9 @@ var errEnough = errors.New("enough rows")
 func (c *Client) Find(
 	ctx context.Context, credential filehost.Credential, query filehost.Query, each func(filehost.Entry) error,
 ) (truncated bool, err error) {
+	if query.View == filehost.SharedView && c.profile.capabilities.Shared {
+		return c.received(ctx, credential, query, each)
+	}
 	query.Text = norm.NFC.String(query.Text)
 	found := &hits{client: c, query: query, each: each, shares: true}
 	ask, err := c.asking(ctx, &credential, found)

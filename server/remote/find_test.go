@@ -301,14 +301,14 @@ func TestASearchBelowWhatIsNoFolder(t *testing.T) {
 
 func TestEachHostOffersWhatItCan(t *testing.T) {
 	for kind, want := range map[string]filehost.Capabilities{
-		"nextcloud": {Links: allLinks, Search: true, Recent: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Save: true},
-		"owncloud":  {Links: allLinks, Search: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Save: true},
-		"opencloud": {Links: allLinks, Search: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Spaces: true, Save: true},
+		"nextcloud": {Links: allLinks, Search: true, Recent: true, Favorites: true, Shared: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Save: true},
+		"owncloud":  {Links: allLinks, Search: true, Favorites: true, Shared: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Save: true},
+		"opencloud": {Links: allLinks, Search: true, Shared: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Spaces: true, Save: true},
 		"webdav":    {ChangeDetection: true, Save: true},
 	} {
 		_, client := scripted(t, kind, map[string]http.HandlerFunc{"GET /ocs/v2.php/cloud/capabilities": status(http.StatusNotFound)})
 		assert.Equal(t, want, client.Capabilities(t.Context(), filehost.Credential{}), kind)
-		for view, offered := range map[filehost.View]bool{filehost.Recent: want.Recent, filehost.Favorites: want.Favorites, filehost.SharedView: false} {
+		for view, offered := range map[filehost.View]bool{filehost.Recent: want.Recent, filehost.Favorites: want.Favorites, filehost.SharedView: want.Shared} {
 			if !offered {
 				_, _, err := find(t.Context(), client, filehost.Query{View: view, Most: 10})
 				assert.Equal(t, filehost.Unsupported, filehost.KindOf(err), "%s %s", kind, view)

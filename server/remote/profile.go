@@ -76,7 +76,7 @@ var profiles = map[string]profile{
 		search:  basicSearches,
 		saves:   byPutOrChunks,
 		sharing: ocsSharing, inheritedShares: true,
-		capabilities: filehost.Capabilities{Links: allLinks, Search: true, Recent: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Save: true},
+		capabilities: filehost.Capabilities{Links: allLinks, Search: true, Recent: true, Favorites: true, Shared: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Save: true},
 	},
 	"owncloud": {
 		davRoot: []string{"remote.php", "dav", "files", userSegment},
@@ -97,7 +97,7 @@ var profiles = map[string]profile{
 		saves:         byPut,
 		previews:      previews{query: previewOfFile, types: []string{"image/png", "image/jpeg", "image/gif", "image/bmp", "text/plain"}},
 		sharing:       ocsSharing,
-		capabilities:  filehost.Capabilities{Links: allLinks, Search: true, Favorites: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Save: true},
+		capabilities:  filehost.Capabilities{Links: allLinks, Search: true, Favorites: true, Shared: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Save: true},
 	},
 	// OpenCloud, and ownCloud Infinite Scale that it comes from. They heed neither If-Match nor If-None-Match as they should.
 	"opencloud": {
@@ -118,7 +118,7 @@ var profiles = map[string]profile{
 		saves:         byTUS,
 		previews:      previews{query: previewOfFile, types: []string{"image/png", "image/jpeg", "image/gif", "image/bmp", "image/tiff", "text/plain"}},
 		sharing:       graphSharing,
-		capabilities:  filehost.Capabilities{Links: allLinks, Search: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Spaces: true, Save: true},
+		capabilities:  filehost.Capabilities{Links: allLinks, Search: true, Shared: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Spaces: true, Save: true},
 	},
 	"webdav": {
 		properties:   []property{resourceType, contentLength, contentType, lastModified, etag},
