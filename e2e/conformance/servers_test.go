@@ -22,6 +22,7 @@ import (
 
 	"golang.org/x/net/webdav"
 
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/doubles"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/hosts"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/stack"
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
@@ -197,6 +198,16 @@ func double(t *testing.T, start func(*testing.T, hosts.Config) hosts.Host, folde
 	way := s.wayOut(t)
 	host := s.host(t, way, folders(s.overDAV(t), disk{dir: running.Dir(user), takes: running.Takes}))
 	host.Stranger, host.Guest = "bob", "bob"
+	if lender, ok := running.(interface {
+		ShareWith(owner, name, with string, role doubles.Role) (back func())
+	}); ok {
+		host.Lend = func(name, content string) (func(), error) {
+			if err := os.WriteFile(running.Dir("bob")+"/"+name, []byte(content), 0o600); err != nil {
+				return nil, err
+			}
+			return lender.ShareWith("bob", "/"+name, user, doubles.Viewer), nil
+		}
+	}
 	return host
 }
 

@@ -85,6 +85,10 @@ func limited(name string, limits remotetest.Limits) bool {
 		return !limits.Tracks
 	case "thumbnails":
 		return !limits.Capabilities.Thumbnails
+	case "shared":
+		return !limits.Capabilities.Shared
+	case "spaces":
+		return !limits.Capabilities.Spaces
 	case "views":
 		return !limits.Capabilities.Recent || !limits.Capabilities.Favorites
 	case "links", "invitations", "access":

@@ -21,6 +21,13 @@ func (s *Stack) Plugin(account *Account) api.Client {
 	return api.Client{Client: client}
 }
 
+// WholePlugin is Plugin for paths as the host has them, from above a user's own files.
+func (s *Stack) WholePlugin(account *Account) api.Client {
+	client := s.Plugin(account)
+	client.HTTP.Transport = s.whole
+	return client
+}
+
 // Connect connects the account to hostUser's files on the embedded host through the host's real
 // sign-in page, as a person would.
 func (s *Stack) Connect(ctx context.Context, account *Account, hostUser string) error {

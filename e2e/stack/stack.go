@@ -90,6 +90,7 @@ type Stack struct {
 	// Transport holds all traffic with the plugin to its contract.
 	Transport http.RoundTripper
 
+	whole    http.RoundTripper // Transport for paths as the host has them
 	lock     *os.File
 	postgres *Postgres
 	proxy    *proxy
@@ -223,6 +224,9 @@ func (s *Stack) newSite(ctx context.Context, cfg Config) (siteConfig, error) {
 	}
 	if !cfg.NoSiteURL {
 		site.SiteURL = site.URL
+	}
+	if s.whole, err = newContract(site.URL, new(http.Transport)); err != nil {
+		return site, err
 	}
 	s.Transport, err = s.newContract(site.URL)
 	return site, err

@@ -55,7 +55,7 @@ func (s *suite) views() {
 		offered bool
 		want    []string
 	}{
-		filehost.Recent: {offered.Recent, []string{"new.txt"}}, filehost.Favorites: {offered.Favorites, nil}, filehost.SharedView: {offered.Shared, nil},
+		filehost.Recent: {offered.Recent, []string{"new.txt"}}, filehost.Favorites: {offered.Favorites, nil},
 	} {
 		found, err := s.find(filehost.Query{View: view, Folder: s.top, Most: 10})
 		if !test.offered {
@@ -65,6 +65,85 @@ func (s *suite) views() {
 		require.NoError(s, err)
 		assert.Equal(s, test.want, found, "%s", view)
 	}
+}
+
+// shared: what others share with the user is told with where he has it, and what he may do with it; and not once it is taken
+// back.
+func (s *suite) shared() {
+	query := filehost.Query{View: filehost.SharedView, Most: 500}
+	if !s.remote.Capabilities(s.Context(), s.host.Credential).Shared {
+		_, err := s.find(query)
+		s.wantKind(filehost.Unsupported, err, "the view")
+		return
+	}
+	const name, content = "lent by another.txt", "of another"
+	before, err := s.find(query)
+	require.NoError(s, err)
+	assert.NotContains(s, before, name)
+	if s.host.Lend == nil {
+		s.Log("nobody shares anything here")
+		return
+	}
+	back, err := s.host.Lend(name, content)
+	require.NoError(s, err)
+	var lent []filehost.Entry
+	_, err = s.remote.Find(s.Context(), s.host.Credential, query, func(entry filehost.Entry) error {
+		if entry.Path.Name() == name {
+			lent = append(lent, entry)
+		}
+		return nil
+	})
+	require.NoError(s, err)
+	require.Len(s, lent, 1)
+	assert.Equal(s, lent[0], s.stat(lent[0].Path), "as it is where the user has it")
+	assert.Contains(s, lent[0].Permissions, filehost.Read)
+	assert.NotContains(s, lent[0].Permissions, filehost.Write)
+	require.NotNil(s, lent[0].Shared)
+	assert.True(s, *lent[0].Shared)
+	assert.Equal(s, content, string(s.read(lent[0])))
+	byID, err := s.remote.StatID(s.Context(), s.host.Credential, lent[0].HostID)
+	require.NoError(s, err)
+	assert.Equal(s, lent[0].Path, byID.Path)
+	own, err := s.find(filehost.Query{View: filehost.SharedView, Folder: s.top, Most: 500})
+	require.NoError(s, err)
+	assert.Empty(s, own, "nothing of it is in a folder of the user's own")
+	back()
+	after, err := s.find(query)
+	require.NoError(s, err)
+	assert.NotContains(s, after, name)
+}
+
+// spaces: at a host that has them, each is a folder at the top, and nothing else is there.
+func (s *suite) spaces() {
+	offered := s.remote.Capabilities(s.Context(), s.host.Credential).Spaces
+	top, entries := s.list(filehost.Root)
+	assert.Equal(s, filehost.Folder, top.Kind)
+	home, _ := s.top.Top()
+	kinds := map[filehost.SpaceKind]int{}
+	for _, entry := range entries {
+		kinds[entry.Space]++
+		if !offered {
+			assert.Empty(s, entry.Space)
+			continue
+		}
+		assert.Equal(s, filehost.Folder, entry.Kind)
+		assert.NotContains(s, entry.Permissions, filehost.Delete)
+		assert.NotContains(s, entry.Permissions, filehost.Rename)
+		again, err := s.remote.StatID(s.Context(), s.host.Credential, entry.HostID)
+		require.NoError(s, err, "%s", entry.Path)
+		assert.Equal(s, entry, again)
+		s.list(entry.Path)
+	}
+	if !offered {
+		return
+	}
+	assert.Equal(s, filehost.PersonalSpace, entries[home.Name()].Space)
+	assert.Equal(s, 1, kinds[filehost.PersonalSpace])
+	assert.LessOrEqual(s, kinds[filehost.SharesSpace], 1)
+	assert.Zero(s, kinds[""])
+	nowhere, _ := filehost.Root.Join("no space of " + home.Name())
+	_, err := s.remote.Stat(s.Context(), s.host.Credential, nowhere)
+	s.wantKind(filehost.NotFound, err, "what is no space")
 }
 
 // find gives the names of what matches a query.

@@ -39,6 +39,9 @@ type Host struct {
 	Big        int           // bytes of the largest file
 	// Forbid takes a folder away from the server itself; nil = it can't be done here.
 	Forbid func(path filehost.Path) error
+	// Lend has another user share a file of this name and content with the suite's, to be looked at; nil = it can't be done
+	// here. The function that it returns takes it back.
+	Lend   func(name, content string) (back func(), err error)
 	Limits Limits
 	// Known = the Limits are all that the host has. Else what it can't do is taken as a limit of its own, and told.
 	Known bool

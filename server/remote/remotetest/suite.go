@@ -42,6 +42,8 @@ var Cases = []Case{
 	{"search", (*suite).search},
 	{"views", (*suite).views},
 	{"thumbnails", (*suite).thumbnails},
+	{"shared", (*suite).shared},
+	{"spaces", (*suite).spaces},
 	{"save", (*suite).save},
 	{"save-conflict", (*suite).saveConflict},
 	{"save-large", (*suite).saveLarge},
