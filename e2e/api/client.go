@@ -27,6 +27,8 @@ type Entry struct {
 	// Permissions say what the caller may do with it.
 	Permissions []string `json:"permissions"`
 	Favorite    *bool    `json:"favorite"`
+	Shared      *bool    `json:"shared"`
+	Space       string   `json:"space"`
 	// HasThumbnail tells whether the host has a small image of it.
 	HasThumbnail bool `json:"has_thumbnail"`
 }
@@ -47,7 +49,9 @@ type Capabilities struct {
 	Search     bool `json:"search"`
 	Recent     bool `json:"recent"`
 	Favorites  bool `json:"favorites"`
+	Shared     bool `json:"shared"`
 	StableIDs  bool `json:"stable_ids"`
+	Spaces     bool `json:"spaces"`
 }
 
 // Attachment is the body of POST /attach.

@@ -172,7 +172,7 @@ func TestViews(t *testing.T) {
 		must(t, os.Chtimes(dir+"/"+name, at, at))
 	}
 	capable := list(t, in(top)).Capabilities
-	for view, offered := range map[string]bool{"recent": capable.Recent, "favorites": capable.Favorites, "shared": false} {
+	for view, offered := range map[string]bool{"recent": capable.Recent, "favorites": capable.Favorites, "shared": capable.Shared} {
 		if !offered {
 			_, err := site.Plugin(site.User).List(t.Context(), in(top, "view", view))
 			if problem := wantProblem(t, err, "unsupported", 422); problem.Details["field"] != "view" {
