@@ -86,13 +86,8 @@ func (b *bench) asHostUser() []string {
 
 func writeTree(dir string) error {
 	for folder, count := range map[string]int{manyFolder: manyCount, hundredFolder: hundredCount} {
-		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
+		if err := writeMany(dir, folder, count); err != nil {
 			return err
-		}
-		for i := range count {
-			if err := os.WriteFile(filepath.Join(dir, folder, fmt.Sprintf("file %d.txt", i)), []byte("content"), 0o644); err != nil {
-				return err
-			}
 		}
 	}
 	file := filepath.Join(dir, hugeFile)
@@ -100,4 +95,17 @@ func writeTree(dir string) error {
 		return err
 	}
 	return os.Truncate(file, hugeSize)
+}
+
+// writeMany makes a folder of so many small files.
+func writeMany(dir, folder string, count int) error {
+	if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
+		return err
+	}
+	for i := range count {
+		if err := os.WriteFile(filepath.Join(dir, folder, fmt.Sprintf("file %d.txt", i)), []byte("content"), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }

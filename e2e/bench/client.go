@@ -17,7 +17,7 @@ import (
 
 // calls is one request that many callers repeat, each on a connection of his own that he keeps.
 type calls struct {
-	Method, URL string
+	Method, URL string        // callerNumber in URL is a number of the caller's own
 	Headers     []http.Header // the callers take them in turn: one for each user, or one for all
 	Body        []byte
 	Status      int // of a good answer
@@ -58,7 +58,7 @@ func (c calls) run(ctx context.Context) ([]time.Duration, error) {
 	for caller := range c.Callers {
 		group.Go(func() error {
 			for i := -c.WarmUp; i < c.Each; i++ {
-				took, err := c.call(ctx, client, c.Headers[caller%len(c.Headers)])
+				took, err := c.call(ctx, client, numbered(c.URL, caller), c.Headers[caller%len(c.Headers)])
 				if err != nil {
 					return err
 				}
@@ -72,8 +72,8 @@ func (c calls) run(ctx context.Context) ([]time.Duration, error) {
 	return times, group.Wait()
 }
 
-func (c calls) call(ctx context.Context, client *http.Client, header http.Header) (time.Duration, error) {
-	request, err := http.NewRequestWithContext(ctx, c.Method, c.URL, bytes.NewReader(c.Body))
+func (c calls) call(ctx context.Context, client *http.Client, address string, header http.Header) (time.Duration, error) {
+	request, err := http.NewRequestWithContext(ctx, c.Method, address, bytes.NewReader(c.Body))
 	if err != nil {
 		return 0, err
 	}
@@ -88,7 +88,7 @@ func (c calls) call(ctx context.Context, client *http.Client, header http.Header
 		return 0, err
 	}
 	if response.StatusCode != c.Status {
-		return 0, fmt.Errorf("%s %s: %s", c.Method, c.URL, response.Status)
+		return 0, fmt.Errorf("%s %s: %s", c.Method, address, response.Status)
 	}
 	return time.Since(began), nil
 }

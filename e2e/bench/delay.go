@@ -9,17 +9,36 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"os"
+	"slices"
 	"sync"
 	"time"
 )
 
 // asked is a request that the plugin has made.
 type asked struct {
-	header http.Header
-	body   []byte
+	method, path string // path as it is in the address, escaped
+	header       http.Header
+	body         []byte
 }
 
-// slowHost stands before a host and makes it take longer before it answers. It remembers the last PROPFIND.
+// byCurl are curl's arguments for the same request to an address. The body goes into the file.
+func (a *asked) byCurl(file, address string) ([]string, error) {
+	if err := os.WriteFile(file, a.body, 0o600); err != nil {
+		return nil, err
+	}
+	args := []string{"--request", a.method, "--data-binary", "@" + file}
+	for name, values := range a.header {
+		// Those that curl makes itself, of the body and of the address.
+		if slices.Contains([]string{"Content-Length", "Host"}, name) {
+			continue
+		}
+		args = append(args, "--header", name+": "+values[0])
+	}
+	return append(args, address), nil
+}
+
+// slowHost stands before a host and makes it take longer before it answers. It remembers the last PROPFIND or SEARCH.
 type slowHost struct {
 	// URL is the host's WebDAV root, through this.
 	URL    string
@@ -65,7 +84,7 @@ func startSlowHost(ctx context.Context, target string, delay time.Duration) (*sl
 }
 
 func (s *slowHost) remember(r *http.Request) error {
-	if r.Method != "PROPFIND" {
+	if r.Method != "PROPFIND" && r.Method != "SEARCH" {
 		return nil
 	}
 	body, err := io.ReadAll(r.Body)
@@ -75,11 +94,11 @@ func (s *slowHost) remember(r *http.Request) error {
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seen = &asked{r.Header.Clone(), body}
+	s.seen = &asked{r.Method, r.URL.EscapedPath(), r.Header.Clone(), body}
 	return nil
 }
 
-// last is the last PROPFIND, or nil.
+// last is the last of them, or nil.
 func (s *slowHost) last() *asked {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -66,6 +66,7 @@ var parts = []part{
 	{"attach", measureAttach},
 	{"page", measureFirstPage},
 	{"warm", measureWarm},
+	{"latency", measureLatency}, // the last: it leaves the plugin with another kind of host
 }
 
 func partNames() []string {

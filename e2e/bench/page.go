@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/stack"
@@ -104,17 +102,5 @@ func (b *bench) learnPropfind(ctx context.Context) (err error) {
 
 // propfindByCurl are curl's arguments for what the plugin asks for a folder of the host at base.
 func (b *bench) propfindByCurl(base, folder string) ([]string, error) {
-	body := filepath.Join(b.dir, "propfind.xml")
-	if err := os.WriteFile(body, b.asked.body, 0o600); err != nil {
-		return nil, err
-	}
-	args := []string{"--request", "PROPFIND", "--data-binary", "@" + body}
-	for name, values := range b.asked.header {
-		// Those that curl makes itself, of the body and of the address.
-		if slices.Contains([]string{"Content-Length", "Host"}, name) {
-			continue
-		}
-		args = append(args, "--header", name+": "+values[0])
-	}
-	return append(args, base+folder[1:]+"/"), nil
+	return b.asked.byCurl(filepath.Join(b.dir, "propfind.xml"), base+folder[1:]+"/")
 }

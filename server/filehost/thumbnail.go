@@ -20,8 +20,8 @@ const maxThumbnailBytes = 2 << 20
 
 // The thumbnails under way at once, others wait. They are no listings, so that a wall of them holds up no listing.
 const (
-	thumbnailsPerUser = 20
-	thumbnailsPerNode = 40
+	thumbnailsPerUser = 25
+	thumbnailsPerNode = 50
 )
 
 // Thumbnail is a small image of a file, open for reading.

@@ -101,12 +101,12 @@ func TestAWallOfThumbnailsHasItsPlacesAndTakesNoListings(t *testing.T) {
 			assert.NoError(t, err)
 		})
 	}
-	for range 20 {
+	for range 25 {
 		<-begun
 	}
 	_, err := w.Browse(t.Context(), alice, filehost.Listing{})
 	require.NoError(t, err, "a listing waits for no thumbnail")
-	assert.Len(t, images.Asks(), 20, "so many at once")
+	assert.Len(t, images.Asks(), 25, "so many at once")
 	close(gate)
 	wall.Wait()
 	assert.Len(t, images.Asks(), 50)
