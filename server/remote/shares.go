@@ -71,9 +71,7 @@ func (c *Client) mayReuse(ctx context.Context, credential filehost.Credential, w
 // exceeded fails when a link gives more away than was wished for.
 func (w linkWish) exceeded(link share) error {
 	switch {
-	case link.With != filehost.WithAnyone:
-		return fmt.Errorf("it is no public link, but with %s", link.With)
-	case link.URL == "":
+	case link.URL == "": // which public links alone have
 		return errors.New("it has no address")
 	case link.Permission == filehost.MayEdit && w.permission != filehost.MayEdit:
 		return errors.New("it lets people edit")
