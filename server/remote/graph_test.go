@@ -324,11 +324,12 @@ func TestWhatLibreGraphRefusesNamesTheField(t *testing.T) {
 		kind   filehost.Kind
 		field  string
 	}{
-		"no password":      {400, "password protection is enforced", view, filehost.InvalidRequest, "password"},
-		"a weak password":  {400, "at least 8 characters are required\nat least 1 numbers are required", secret, filehost.InvalidRequest, "password"},
-		"too late an end":  {400, "expiration date is too far in the future", until, filehost.InvalidRequest, "expires_at"},
-		"no right":         {400, "no share permission", secret, filehost.Forbidden, ""},
-		"no right by role": {403, "no permission to create public links", view, filehost.Forbidden, ""},
+		"no password":         {400, "password protection is enforced", view, filehost.InvalidRequest, "password"},
+		"a weak password":     {400, "at least 8 characters are required\nat least 1 numbers are required", secret, filehost.InvalidRequest, "password"},
+		"too late an end":     {400, "expiration date is too far in the future", until, filehost.InvalidRequest, "expires_at"},
+		"no right":            {400, "no share permission", secret, filehost.Forbidden, ""},
+		"somebody was faster": {409, "", view, filehost.Conflict, ""},
+		"no right by role":    {403, "no permission to create public links", view, filehost.Forbidden, ""},
 	} {
 		host := &graphHost{drive: ownDrive, refuse: func(w http.ResponseWriter, r *http.Request) bool {
 			if r.Method == http.MethodPost {

@@ -465,6 +465,10 @@ func TestOnlyTheUsersOwnSharesOfTheEntryAreFound(t *testing.T) {
 	rootless.HostID = ""
 	_, err := ocsOf(t, &ocsHost{shares: []map[string]any{with(ownShare("1", "3"), "item_source", nil)}}).ShareOf(t.Context(), alice, rootless, "1")
 	assert.Equal(t, filehost.NotFound, filehost.KindOf(err), "what has no id has no share")
+	nobody := alice
+	nobody.Account = ""
+	_, err = ocsOf(t, &ocsHost{shares: []map[string]any{with(ownShare("1", "3"), "uid_owner", "")}}).ShareOf(t.Context(), nobody, file, "1")
+	assert.Equal(t, filehost.NotFound, filehost.KindOf(err), "who has no account has made none")
 }
 
 func TestAChangeTouchesNothingElse(t *testing.T) {

@@ -136,7 +136,7 @@ func isDeclined(err error) bool {
 // no is the error for the no of a sharing API.
 func (c *Client) no(status int, said string) *filehost.Error {
 	cause := declined{status, words(said)}
-	if status == http.StatusNotFound {
+	if status == http.StatusNotFound || status == http.StatusConflict {
 		refusal := c.statusError(status)
 		refusal.Err = cause
 		return refusal
