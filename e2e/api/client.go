@@ -52,6 +52,11 @@ type Capabilities struct {
 	Shared     bool `json:"shared"`
 	StableIDs  bool `json:"stable_ids"`
 	Spaces     bool `json:"spaces"`
+	// Links are the kinds of links that the host gives out.
+	Links struct {
+		Internal bool `json:"internal"`
+		Public   bool `json:"public"`
+	} `json:"links"`
 }
 
 // Attachment is the body of POST /attach.

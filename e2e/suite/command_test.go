@@ -83,12 +83,12 @@ func (t *terminal) presses(s shown, name, option string) shown {
 func TestCommandBrowsesAndAttaches(t *testing.T) {
 	terminal := newTerminal(t, site.User)
 	root := attach(t, copies("/Welcome.txt")).PostID
-	top := terminal.runs(site.ChannelID, root, "browse")
+	top := terminal.runs(site.ChannelID, root, "browse "+atHost("/"))
 	if !strings.Contains(top.Message, "Welcome.txt") || top.RootID != root {
 		t.Fatalf("the top folder is %+v", top)
 	}
 	file := terminal.presses(top, "Choose a file…", "Welcome.txt")
-	if file.ID != top.ID || !strings.Contains(file.Message, "`/Welcome.txt`") {
+	if file.ID != top.ID || !strings.Contains(file.Message, "`"+atHost("/Welcome.txt")+"`") {
 		t.Fatalf("the file is %+v", file)
 	}
 	before := postsIn(t, site.ChannelID)
@@ -110,7 +110,7 @@ func TestCommandAttachesByPath(t *testing.T) {
 	path := addFile(t, []byte("typed"))
 	channel := newChannel(t, site.User)
 	terminal := newTerminal(t, site.User)
-	done := terminal.runs(channel, "", `attach "`+path+`" Welcome.txt /nowhere.txt`)
+	done := terminal.runs(channel, "", `attach "`+atHost(path)+`" `+strings.TrimPrefix(atHost("/Welcome.txt"), "/")+` /nowhere.txt`)
 	if !strings.HasPrefix(done.Message, "Attached: ") || !strings.Contains(done.Message, "Not attached:\n- `/nowhere.txt`: ") {
 		t.Errorf("the answer is %q", done.Message)
 	}
@@ -123,9 +123,9 @@ func TestCommandAttachesByPath(t *testing.T) {
 func TestCommandOpensFolders(t *testing.T) {
 	terminal := newTerminal(t, site.User)
 	folder := strings.TrimPrefix(sample.KindsFolder, "/")
-	top := terminal.runs(site.ChannelID, "", "browse")
+	top := terminal.runs(site.ChannelID, "", "browse "+atHost("/"))
 	below := terminal.presses(top, "Open a folder…", folder)
-	if !strings.HasPrefix(below.Message, "`"+sample.KindsFolder+"` at ") || below.Message != terminal.runs(site.ChannelID, "", "browse "+folder).Message {
+	if !strings.HasPrefix(below.Message, "`"+atHost(sample.KindsFolder)+"` at ") || below.Message != terminal.runs(site.ChannelID, "", "browse "+atHost(sample.KindsFolder)).Message {
 		t.Errorf("the folder is %q", below.Message)
 	}
 	if up := terminal.presses(below, "Up", ""); up.Message != top.Message {
@@ -175,7 +175,7 @@ func TestCommandOfOthers(t *testing.T) {
 
 	// A button of alice's in a message of somebody else's.
 	mine := newTerminal(t, site.User)
-	top := mine.runs(site.ChannelID, "", "browse")
+	top := mine.runs(site.ChannelID, "", "browse "+atHost("/"))
 	at := slices.IndexFunc(top.Props.Attachments[0].Actions, func(a struct {
 		ID, Name, Type, Cookie string
 		Options                []struct{ Text, Value string }
@@ -191,16 +191,16 @@ func TestCommandOfOthers(t *testing.T) {
 
 // TestCommandIsCompleted asks for suggestions as a client does while the user types.
 func TestCommandIsCompleted(t *testing.T) {
-	path := addFile(t, []byte("typed")) // with a space in its name
+	path, welcome := atHost(addFile(t, []byte("typed"))), atHost("/Welcome.txt") // the first has a space in its name
 	dir := site.Host.Dir("alice") + "/command folder"
 	must(t, os.MkdirAll(dir, 0o700))
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	for input, want := range map[string]string{
-		"/filehost ":            "filehost browse",
-		"/filehost at":          "filehost attach",
-		"/filehost attach /Wel": "filehost attach /Welcome.txt",
-		"/filehost attach /Welcome.txt \"/tempora": "filehost attach /Welcome.txt \"" + path + "\"",
-		"/filehost browse /command":                "filehost browse /command folder/",
+		"/filehost ":   "filehost browse",
+		"/filehost at": "filehost attach",
+		"/filehost attach " + welcome[:len(welcome)-8]:              "filehost attach " + welcome,
+		"/filehost attach " + welcome + " \"" + path[:len(path)-20]: "filehost attach " + welcome + " \"" + path + "\"",
+		"/filehost browse " + atHost("/command"):                    "filehost browse " + atHost("/command folder") + "/",
 	} {
 		var suggestions []struct{ Complete string }
 		query := url.Values{"user_input": {input}, "channel_id": {site.ChannelID}}
@@ -208,5 +208,34 @@ func TestCommandIsCompleted(t *testing.T) {
 		if !slices.ContainsFunc(suggestions, func(s struct{ Complete string }) bool { return s.Complete == want }) {
 			t.Errorf("%q is completed to %q, not to %q", input, suggestions, want)
 		}
+	}
+}
+
+// TestCommandLinks posts a link after a look at who could open it, where the host has links.
+func TestCommandLinks(t *testing.T) {
+	terminal := newTerminal(t, site.User)
+	channel := newChannel(t, site.User, newAccount(t))
+	told := terminal.runs(channel, "", "link "+atHost("/Welcome.txt"))
+	linked := func() bool {
+		var list struct{ Posts map[string]post }
+		must(t, site.User.Get(t.Context(), "/api/v4/channels/"+channel+"/posts", &list))
+		for _, p := range list.Posts {
+			if p.UserID == site.User.ID && strings.Contains(p.Message, "Welcome.txt`](") {
+				return true
+			}
+		}
+		return false
+	}
+	if !list(t, in("/")).Capabilities.Links.Internal {
+		if !strings.Contains(told.Message, "no address") || linked() {
+			t.Errorf("where there are no links: %q", told.Message)
+		}
+		return
+	}
+	if !strings.Contains(told.Message, "A link to `Welcome.txt`. Of the members of this channel, ") || linked() {
+		t.Fatalf("the look says %q", told.Message)
+	}
+	if done := terminal.presses(told, "Post the link", ""); done.Message != "Linked: `Welcome.txt`." || !linked() {
+		t.Errorf("the press says %q", done.Message)
 	}
 }
