@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
@@ -39,13 +40,13 @@ func (h *Handler) attachOne(ctx context.Context, c *call, s step) (filehost.Mess
 func (c *call) attached(ctx context.Context, attachment filehost.Attachment) (filehost.Message, error) {
 	attached, err := c.service.Attach(ctx, c.UserID, attachment)
 	if err != nil {
-		return filehost.Message{}, err
+		return filehost.Message{}, c.hinted(err)
 	}
 	var done, failed []string
 	passwords := ""
 	for _, item := range attached.Items {
 		if item.Err != nil {
-			failed = append(failed, notAttached(itemName(item), c.failure(ctx, item.Err).Text))
+			failed = append(failed, notAttached(itemName(item), c.failure(ctx, c.hinted(item.Err)).Text))
 			continue
 		}
 		done = append(done, filehost.Literal(item.Name))
@@ -54,6 +55,15 @@ func (c *call) attached(ctx context.Context, attachment filehost.Attachment) (fi
 		}
 	}
 	return filehost.Message{Text: outcome(attachment.Link != nil, done, failed) + passwords}, nil
+}
+
+// hinted is an error of a path that was typed: one with spaces may have fallen apart.
+func (c *call) hinted(err error) error {
+	var known *filehost.Error
+	if c.nonce != "" || !errors.As(err, &known) || known.Kind != filehost.NotFound {
+		return err
+	}
+	return filehost.E(filehost.NotFound, known.Message+quoteSpaces, err)
 }
 
 func itemName(item filehost.AttachedItem) string {

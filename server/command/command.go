@@ -56,6 +56,7 @@ func subcommands() []subcommand {
 		{"recent", "", helpRecent, none, (*Handler).recent},
 		{"attach", hintPaths, helpAttach, several, (*Handler).attach},
 		{"link", hintLink, helpLink, several, (*Handler).link},
+		{"save", hintFolder, helpSave, folder, (*Handler).save},
 		{"refresh", hintPost, helpRefresh, none, (*Handler).refresh},
 		{"connect", "", helpConnect, none, (*Handler).connect},
 		{"disconnect", "", helpDisconnect, none, (*Handler).disconnect},
@@ -163,8 +164,6 @@ func (c *call) failure(ctx context.Context, err error) filehost.Message {
 		message.Buttons = c.connectButtons()
 	case filehost.NotConfigured:
 		message.Text += askAdmin
-	case filehost.NotFound:
-		message.Text += quoteSpaces
 	default:
 		if known.RetryAfter > 0 {
 			message.Text += retryIn(known.RetryAfter.Round(time.Second))

@@ -301,6 +301,33 @@ func TestFilesAndFoldersOfferTheLinksThatTheHostHas(t *testing.T) {
 	assert.Equal(t, []string{labelAttach, labelBack}, labelsOf(file))
 }
 
+func TestTheFilesOfAThreadAreSaved(t *testing.T) {
+	w := newWorld()
+	w.remote.AddFolder("/My Docs")
+	w.remote.Change("/My Docs", func(e *filehost.Entry) { e.Permissions = []filehost.Permission{filehost.Read, filehost.Create} })
+	w.mattermost.AddFile("f1", "one.txt", []byte("1"), alice, "new")
+	w.mattermost.AddFile("f2", "two.txt", []byte("2"), alice, "new")
+	postID, err := w.mattermost.Post(t.Context(), filehost.Post{UserID: bob, ChannelID: channel, FileIDs: []string{"f1", "f2"}})
+	require.NoError(t, err)
+	saves := func(user, rootID, rest string) string {
+		w.Run(t.Context(), w.service, filehost.Command{Place: filehost.Place{UserID: user, ChannelID: channel, RootID: rootID}, Text: "/filehost save " + rest})
+		return w.shown.Text
+	}
+	assert.Equal(t, "Saved: `/My Docs/one.txt`, `/My Docs/two.txt`.", saves(alice, postID, "My Docs"))
+	assert.Equal(t, "1", string(w.remote.Content("/My Docs/one.txt")))
+	assert.Equal(t, sayWhatToSave, saves(alice, "", "My Docs"))
+	assert.Contains(t, saves(alice, postID, "/nowhere"), "no such")
+	assert.Contains(t, saves("new", postID, "My Docs"), "onnect")
+	assert.Equal(t, []string{labelConnect, labelCode}, labelsOf(w.shown))
+	w.mattermost.DeleteFile("f1")
+	assert.Equal(t, "Saved: `/My Docs/two (2).txt`.\nNot saved:\n- File 1: There is no such file.", saves(alice, postID, "My Docs"))
+	w.mattermost.Hide(channel, alice)
+	assert.Contains(t, saves(alice, postID, "My Docs"), "There is no such channel.")
+	bare, err := w.mattermost.Post(t.Context(), filehost.Post{UserID: bob, ChannelID: "other"})
+	require.NoError(t, err)
+	assert.Contains(t, saves(alice, bare, "My Docs"), "The message has no files.")
+}
+
 func TestNewerVersionsAreToldAndBroughtIn(t *testing.T) {
 	w := newWorld()
 	w.remote.AddFile("/a.txt", []byte("first"), noon)
@@ -362,7 +389,7 @@ func TestEveryFailureHasASentenceAndTheNextStep(t *testing.T) {
 		"not connected":        {filehost.E(filehost.NotConnected, "Connect.", nil), "Connect.", []string{labelConnect, labelCode}},
 		"rejected":             {filehost.E(filehost.CredentialRejected, "No longer.", nil), "No longer.", []string{labelConnect, labelCode}},
 		"not configured":       {filehost.E(filehost.NotConfigured, "Not yet.", nil), "Not yet. Ask your system admin.", nil},
-		"not found":            {filehost.E(filehost.NotFound, "No such file.", nil), "No such file. Put a path with spaces in quotes.", nil},
+		"not found":            {filehost.E(filehost.NotFound, "No such file.", nil), "No such file.", nil},
 		"maintenance":          {&filehost.Error{Kind: filehost.Maintenance, Message: "Later.", RetryAfter: 90 * time.Second}, "Later. Try again in 1m30s.", nil},
 		"forbidden":            {filehost.E(filehost.Forbidden, "No.", nil), "No.", nil},
 		"out of time":          {context.DeadlineExceeded, tooSlow, nil},
@@ -402,7 +429,7 @@ func TestTheHelpNamesEverySubcommand(t *testing.T) {
 
 // TestWhoMayDoWhat runs every subcommand, and every button, as each kind of user: what the use cases refuse stays undone.
 func TestWhoMayDoWhat(t *testing.T) {
-	texts := map[string]string{"browse": "browse", "search": "search a", "recent": "recent", "attach": "attach a.txt", "link": "link a.txt", "refresh": "refresh post0",
+	texts := map[string]string{"browse": "browse", "search": "search a", "recent": "recent", "attach": "attach a.txt", "link": "link a.txt", "save": "save Docs", "refresh": "refresh post0",
 		"connect": "connect", "disconnect": "disconnect", "status": "status", "help": "help"}
 	for _, line := range Lines() {
 		require.Contains(t, texts, line.Name, "a new subcommand has its line here")

@@ -53,7 +53,7 @@ func (h *Handler) linkPosted(ctx context.Context, c *call, s step) (filehost.Mes
 	var names, failed []string
 	for _, item := range would.Items {
 		if item.Err != nil {
-			failed = append(failed, notAttached(itemName(item), c.failure(ctx, item.Err).Text))
+			failed = append(failed, notAttached(itemName(item), c.failure(ctx, c.hinted(item.Err)).Text))
 			continue
 		}
 		names = append(names, filehost.Literal(item.Name))

@@ -27,6 +27,7 @@ const (
 	helpRecent     = "Show the files that were changed last"
 	helpAttach     = "Attach files here; put paths with spaces in quotes"
 	helpLink       = "Post links instead of copies; --public for links that open for anybody"
+	helpSave       = "In a thread: save the files of its first message at the file host"
 	helpRefresh    = "In a thread: see whether its first message's files have newer versions, and bring them in"
 	helpConnect    = "Connect your account"
 	helpDisconnect = "Disconnect your account"
@@ -56,6 +57,7 @@ const (
 	oldButton       = "This button is too old. Type the command again."
 	sayWhatToSearch = "Type what to look for: `/filehost search words`."
 	sayWhatToLink   = "Type what to link: `/filehost link path`."
+	sayWhatToSave   = "Type this in the thread of the message whose files you want to save: `/filehost save folder`."
 	sayWhichPost    = "Type this in the thread of the message, or with a link to the message: `/filehost refresh link`."
 	moreThanShown   = "There is more than all pages show; search for more of the name."
 	inTheThread     = "The newer versions are in the thread."
@@ -115,6 +117,16 @@ func outcome(link bool, done, failed []string) string {
 		parts = append(parts, not+strings.Join(failed, "\n- "))
 	}
 	return strings.Join(parts, "\n")
+}
+
+func notSaved(number int, reason string) string { return fmt.Sprintf("File %d: %s", number, reason) }
+
+func savedAs(done, failed []string) string {
+	text := "Saved: " + strings.Join(done, ", ") + "."
+	if len(failed) > 0 {
+		text += "\nNot saved:\n- " + strings.Join(failed, "\n- ")
+	}
+	return text
 }
 
 func passwordOf(name, password string) string {
