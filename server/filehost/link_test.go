@@ -200,7 +200,15 @@ func TestAPasswordThatTheHostDemandsIsToldThePosterOnce(t *testing.T) {
 		w, ask := linkWorld(), public("/report.pdf", "/folder")
 		ask.IdempotencyKey = "key"
 		w.shares.Demand(filehost.Policy{PasswordRequired: true}, told)
+		creates := 0
+		w.shares.Fail(func(call string) error {
+			if call == "create" {
+				creates++
+			}
+			return nil
+		})
 		attached := w.attachLinks(t, ask)
+		assert.Equal(t, map[bool]int{true: 2, false: 3}[told], creates, "hosts count tries")
 		var passwords []string
 		for _, item := range attached.Items {
 			password := item.Password.Reveal()
