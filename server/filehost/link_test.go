@@ -673,3 +673,113 @@ func TestWhatIsKnownOfLinksHoldsNoSecretInTheClear(t *testing.T) {
 		assert.LessOrEqual(t, len(key), 50, key)
 	}
 }
+
+// sweeping lets another node do what is due while a request is about to make its second link, after some time.
+func (w *world) sweeping(t *testing.T, after time.Duration) {
+	node := filehost.New(w.Config)
+	creates := 0
+	w.shares.Fail(func(call string) error {
+		if call != "create" {
+			return nil
+		}
+		if creates++; creates == 1 {
+			w.clock.Advance(10 * time.Minute)
+			return nil
+		}
+		w.clock.Advance(after)
+		return errSweep
+	})
+	w.sweep = func() { node.DoDue(t.Context(), "") }
+}
+
+var errSweep = errors.New("sweep")
+
+// sweeper is a host whose second link is made when another node has done what is due.
+type sweeper struct {
+	filehost.Remote
+	w *world
+}
+
+func (s sweeper) CreateLink(ctx context.Context, credential filehost.Credential, entry filehost.Entry, wish filehost.LinkWish) (filehost.HostShare, bool, error) {
+	link, reused, err := s.Remote.CreateLink(ctx, credential, entry, wish)
+	if errors.Is(err, errSweep) {
+		s.w.shares.Fail(s.w.failing)
+		s.w.sweep()
+		s.w.shares.Fail(nil)
+		return s.Remote.CreateLink(ctx, credential, entry, wish)
+	}
+	return link, reused, err
+}
+
+func TestTheLinksOfALiveRequestAreLeftAlone(t *testing.T) {
+	w := linkWorld()
+	w.sweeping(t, 6*time.Minute)
+	w.Remote = sweeper{w.Remote, w}
+	attached := w.attachLinks(t, public("/report.pdf", "/folder"))
+	assert.Len(t, w.shares.Made(), 2)
+	assert.Len(t, w.card(t, attached.PostID).Items, 2)
+}
+
+// TestARequestThatIsTooSlowPostsNothing: another has begun to end its links, and could not end them yet.
+func TestARequestThatIsTooSlowPostsNothing(t *testing.T) {
+	for _, removable := range []bool{true, false} {
+		w := linkWorld()
+		w.sweeping(t, time.Hour)
+		w.Remote = sweeper{w.Remote, w}
+		if !removable {
+			w.failing = func(call string) error {
+				if call == "remove" {
+					return filehost.E(filehost.HostUnavailable, "Down.", nil)
+				}
+				return nil
+			}
+		}
+		_, err := w.Attach(t.Context(), alice, public("/report.pdf", "/folder"))
+		require.Error(t, err)
+		assert.Empty(t, w.mattermost.Posts())
+		w.clock.Advance(time.Hour)
+		w.DoDue(t.Context(), "")
+		assert.Empty(t, w.shares.Made())
+		assert.NotContains(t, w.stored(t), "hold_")
+	}
+}
+
+func TestALinkWhosePostWasDeletedBeforeItWasRememberedEndsIfItWasTo(t *testing.T) {
+	for _, with := range []bool{true, false} {
+		w, ask := linkWorld(), public("/report.pdf")
+		ask.Link.RemoveWithPost = with
+		w.mattermost.LosePosts(func(carry func(files int)) { carry(0) })
+		w.mattermost.FailFinds(errors.New("no answer"))
+		_, err := w.Attach(t.Context(), alice, ask)
+		require.Error(t, err)
+		w.mattermost.DeletePost(w.mattermost.PostIDs()[0])
+		w.mattermost.FailFinds(nil)
+		w.clock.Advance(time.Hour)
+		w.DoDue(t.Context(), "")
+		assert.Equal(t, !with, len(w.shares.Made()) == 1)
+		assert.NotContains(t, w.stored(t), "hold_")
+	}
+}
+
+func TestWhetherThereIsAPostIsWaitedForAndMayNeverBeTold(t *testing.T) {
+	w := linkWorld()
+	w.mattermost.LosePosts(func(func(files int)) {})
+	_, err := w.Attach(t.Context(), alice, public("/report.pdf"))
+	require.Error(t, err)
+	w.clock.Advance(4 * time.Minute)
+	w.DoDue(t.Context(), "")
+	assert.Len(t, w.shares.Made(), 1, "the server may still be at it")
+	w.mattermost.FailFinds(filehost.E(filehost.Conflict, "Too many posts.", nil))
+	w.clock.Advance(2 * time.Minute)
+	w.DoDue(t.Context(), "")
+	assert.Len(t, w.shares.Made(), 1, "somebody may be using it")
+	assert.NotContains(t, w.stored(t), "hold_")
+	assert.Contains(t, w.log.String(), "can't be told any more")
+}
+
+func TestAnAddressOfTheHostsEndsNoLink(t *testing.T) {
+	w := linkWorld()
+	w.shares.At("https://cloud.example.com/(s)/")
+	w.attachLinks(t, public("/report.pdf"))
+	assert.Contains(t, w.mattermost.Posts()[0].Message, "(https://cloud.example.com/%28s%29/share1) ")
+}

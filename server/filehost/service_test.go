@@ -32,6 +32,8 @@ type world struct {
 	audit      *filehosttest.Audit
 	bot        *filehosttest.Bot
 	log        *bytes.Buffer
+	sweep      func()                  // of sweeping
+	failing    func(call string) error // what the host's shares fail with meanwhile
 }
 
 func newWorld() *world {
