@@ -239,3 +239,23 @@ func TestCommandLinks(t *testing.T) {
 		t.Errorf("the press says %q", done.Message)
 	}
 }
+
+// TestCommandSaves saves the file of a thread's first message.
+func TestCommandSaves(t *testing.T) {
+	path := addFile(t, []byte("kept"))
+	root := attach(t, copies(path)).PostID
+	dir := site.Host.Dir("alice") + "/command saves"
+	must(t, os.MkdirAll(dir, 0o777))
+	must(t, os.Chmod(dir, 0o777)) //nolint:gosec // the host runs as another user
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	terminal := newTerminal(t, site.User)
+	done := terminal.runs(site.ChannelID, root, "save "+atHost("/command saves"))
+	if want := "Saved: `" + atHost("/command saves"+path) + "`."; done.Message != want {
+		t.Errorf("the answer is %q, not %q", done.Message, want)
+	}
+	content, err := os.ReadFile(dir + path)
+	must(t, err)
+	if string(content) != "kept" {
+		t.Errorf("what was saved is %q", content)
+	}
+}
