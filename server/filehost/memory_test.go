@@ -3,6 +3,7 @@ package filehost_test
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -45,8 +46,31 @@ func largeFolder(files int, at func(sent int)) http.HandlerFunc {
 	}
 }
 
+// TestAFolderOf100000EntriesThatBreaksOffIsAnError ends the answer behind the last entry, which is all there is but for its end.
+func TestAFolderOf100000EntriesThatBreaksOffIsAnError(t *testing.T) {
+	whole := httptest.NewRecorder()
+	largeFolder(100_000, func(int) {})(whole, nil)
+	body := strings.TrimSuffix(whole.Body.String(), "</d:multistatus>")
+	require.NotEqual(t, whole.Body.Len(), len(body))
+	for _, sent := range []string{body, body[:len(body)/2]} {
+		w := newWorld()
+		var err error
+		w.Remote, err = remote.New(remote.Config{
+			Host: filehost.Host{Kind: "webdav", BaseURL: &url.URL{Scheme: "https", Host: "cloud.example.com", Path: "/dav"}}, StallAfter: time.Hour,
+			Client: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: http.StatusMultiStatus, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(sent)), Request: r}, nil
+			})},
+		})
+		require.NoError(t, err)
+		page, err := w.Browse(t.Context(), alice, filehost.Listing{})
+		assert.Equal(t, filehost.HostUnavailable, filehost.KindOf(err))
+		assert.Empty(t, page.Entries, "no part of it looks like the whole")
+	}
+}
+
 func liveHeap() int64 {
 	var stats runtime.MemStats
+	runtime.GC() // twice: what a sync.Pool holds outlives the first
 	runtime.GC()
 	runtime.ReadMemStats(&stats)
 	return int64(stats.HeapAlloc) //nolint:gosec // no heap has 2^63 bytes
