@@ -301,6 +301,7 @@ func TestALinkIsTakenAgainInOnesOwnSpaceOnly(t *testing.T) {
 		"his own space":   {ownDrive, graphLink("1", "view"), true},
 		"a team's":        {teamDrive, graphLink("1", "view"), false},
 		"another's":       {nil, graphLink("1", "view"), false},
+		"bob's own":       {map[string]any{"driveType": "personal", "owner": map[string]any{"user": map[string]any{"id": "id-of-bob"}}}, graphLink("1", "view"), false},
 		"no download":     {ownDrive, graphLink("1", "blocksDownload"), false},
 		"to hand in":      {ownDrive, graphLink("1", "createOnly"), false},
 		"internal":        {ownDrive, graphLink("1", "internal"), false},
@@ -405,6 +406,13 @@ func TestAnInvitationToADriveItemIsForTheAccountAlone(t *testing.T) {
 		assert.Equal(t, test.want.Code(), filehost.KindOf(err).Code(), "%s: %v", name, err)
 		assert.Empty(t, host.permissions[ownSpace+"!file"], name)
 	}
+}
+
+func TestWhoIsKeptOutOfADriveItemIsInvitedAnew(t *testing.T) {
+	host := &graphHost{drive: ownDrive, permissions: map[string][]any{ownSpace + "!file": {graphShare("1", graphDenied, "bob")}}}
+	_, err := graphOf(t, host).Invite(t.Context(), alice, driveItemFile, "bob", filehost.MayView)
+	require.NoError(t, err)
+	assert.NotContains(t, strings.Join(host.seen, " "), "PATCH", "what keeps him out is no share, and is not made one by the way")
 }
 
 func TestWhoMayOnlyReadSharesNoDriveItem(t *testing.T) {

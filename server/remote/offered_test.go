@@ -124,12 +124,18 @@ func TestWhoeverAsksAtOnceSharesOneAnswer(t *testing.T) {
 }
 
 func TestWhoLeavesTellsNothingOfTheHost(t *testing.T) {
-	client, _, asked := offering(t, "nextcloud", capable(`{"files_sharing":{"api_enabled":true,"public":{"enabled":false}}}`))
 	gone, leave := context.WithCancel(t.Context())
-	leave()
+	client, _, asked := offering(t, "nextcloud", func(w http.ResponseWriter, r *http.Request) {
+		if gone.Err() == nil {
+			leave()
+			<-r.Context().Done() // until he has left
+			return
+		}
+		capable(`{"files_sharing":{"api_enabled":true,"public":{"enabled":false}}}`)(w, r)
+	})
 	assert.True(t, client.Capabilities(gone, alice).Links.Public)
 	assert.False(t, client.Capabilities(t.Context(), alice).Links.Public, "the next one asks")
-	assert.Equal(t, int32(1), asked.Load())
+	assert.Equal(t, int32(2), asked.Load())
 }
 
 func TestWhatIsRememberedIsBounded(t *testing.T) {

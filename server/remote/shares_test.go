@@ -471,6 +471,17 @@ func TestOnlyTheUsersOwnSharesOfTheEntryAreFound(t *testing.T) {
 	assert.Equal(t, filehost.NotFound, filehost.KindOf(err), "who has no account has made none")
 }
 
+func TestAShareIsGoneByTheStatusOfOCSToo(t *testing.T) {
+	host := &ocsHost{refuse: func(w http.ResponseWriter, _ *http.Request) bool {
+		writeOCS(w, http.StatusOK, 404, "Wrong share ID, share doesn't exist", []any{})
+		return true
+	}}
+	client := ocsOf(t, host)
+	_, err := client.ShareOf(t.Context(), alice, file, "1")
+	assert.Equal(t, filehost.NotFound, filehost.KindOf(err), "%v", err)
+	assert.NoError(t, client.RemoveShare(t.Context(), alice, file, "1"))
+}
+
 func TestAChangeTouchesNothingElse(t *testing.T) {
 	host := &ocsHost{shares: []map[string]any{with(ownShare("1", "3"), "expiration", "2026-12-01 00:00:00", "password", "hash")}}
 	client := ocsOf(t, host)
