@@ -57,6 +57,7 @@ type Capabilities struct {
 		Internal bool `json:"internal"`
 		Public   bool `json:"public"`
 	} `json:"links"`
+	Save bool `json:"save"`
 }
 
 // Attachment is the body of POST /attach.
@@ -172,6 +173,21 @@ type AttachedItem struct {
 	Error  *Problem `json:"error"`
 }
 
+// Saving is the body of POST /save.
+type Saving struct {
+	FileID   string `json:"file_id"`
+	Folder   string `json:"folder,omitempty"`
+	FolderID string `json:"folder_id,omitempty"`
+	Name     string `json:"name,omitempty"`
+	Conflict string `json:"conflict,omitempty"`
+}
+
+// Saved is its answer.
+type Saved struct {
+	Entry   Entry `json:"entry"`
+	Renamed bool  `json:"renamed"`
+}
+
 // Connection is the answer of GET /connection.
 type Connection struct {
 	State   string `json:"state"`
@@ -240,6 +256,18 @@ func (c Client) List(ctx context.Context, query url.Values) (Page, error) {
 func (c Client) Attach(ctx context.Context, attachment Attachment) (Attached, error) {
 	var attached Attached
 	return attached, AsProblem(c.Post(ctx, "/attach", attachment, &attached))
+}
+
+// Save saves a file of Mattermost at the host.
+func (c Client) Save(ctx context.Context, saving Saving) (Saved, error) {
+	var saved Saved
+	return saved, AsProblem(c.Post(ctx, "/save", saving, &saved))
+}
+
+// MakeFolder makes a folder at the host.
+func (c Client) MakeFolder(ctx context.Context, path string) (Entry, error) {
+	var entry Entry
+	return entry, AsProblem(c.Post(ctx, "/folders", map[string]string{"path": path}, &entry))
 }
 
 // AttachOnce is Attach with an idempotency key.

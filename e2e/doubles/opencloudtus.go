@@ -4,10 +4,12 @@ import (
 	"encoding/base64"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,6 +37,13 @@ const tusExtensions = "creation,creation-with-upload,checksum,expiration"
 func setTUS(header http.Header) {
 	header.Set("Tus-Resumable", "1.0.0")
 	header.Set("Tus-Extension", tusExtensions)
+}
+
+// Secrets implements hosts.Host: who knows the address of an upload can write there.
+func (o *OpenCloud) Secrets() []string {
+	o.resumable.mu.Lock()
+	defer o.resumable.mu.Unlock()
+	return slices.AppendSeq(o.server.Secrets(), maps.Keys(o.resumable.all))
 }
 
 // createUpload begins an upload (reva's ocdav, tus.go). If-Match is compared with what is there, and with nothing else; 412

@@ -3,8 +3,10 @@ package suite
 import (
 	"crypto/sha256"
 	"io"
+	"os"
 	"testing"
 
+	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/api"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/sample"
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/stack"
 )
@@ -62,4 +64,29 @@ func usage(t *testing.T, pid int) stack.Usage {
 	used, err := stack.UsageOf(pid)
 	must(t, err)
 	return used
+}
+
+// TestMemoryIsFlatWhenSaving saves a file of 256 MiB and wants neither the server nor any plugin to have grown by more than
+// an eighth of it.
+func TestMemoryIsFlatWhenSaving(t *testing.T) {
+	const size = int64(256) << 20
+	folder, dir := newFolder(t)
+	fileID := upload(t, site.User, newChannel(t, site.User), "huge.bin", io.LimitReader(zeros{}, size), size)
+	processes, before := serverProcesses(t), map[string]int64{}
+	for name, pid := range processes {
+		must(t, stack.ResetPeak(pid))
+		before[name] = usage(t, pid).Resident
+	}
+	_, err := site.Plugin(site.User).Save(t.Context(), api.Saving{FileID: fileID, Folder: folder})
+	must(t, err)
+	for name, pid := range processes {
+		grown := usage(t, pid).Peak - before[name]
+		t.Logf("%s: %d MiB before, grew by %d MiB at most", name, before[name]>>20, grown>>20)
+		if grown > size/8 {
+			t.Errorf("%s grew by %d MiB for a file of %d MiB", name, grown>>20, size>>20)
+		}
+	}
+	if info, err := os.Stat(dir + "/huge.bin"); err != nil || info.Size() != size {
+		t.Errorf("the host has %v: %v", info, err)
+	}
 }

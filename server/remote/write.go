@@ -213,7 +213,7 @@ func (s *saving) remove(ctx context.Context, address string) {
 		if gone++; filehost.KindOf(err) != filehost.NotFound {
 			gone = 0
 		}
-		if gone == 2 {
+		if gone == 2 || filehost.KindOf(err) == filehost.Forbidden {
 			return
 		}
 		s.pause(ctx, wait)
