@@ -28,6 +28,10 @@ func (m *Mattermost) Processes() (map[string]int, error) {
 	if err != nil {
 		return nil, err
 	}
+	own, err := filepath.EvalSymlinks(m.Program) // as /proc tells it
+	if err != nil {
+		return nil, err
+	}
 	processes := map[string]int{}
 	for _, stat := range stats {
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(stat)))
@@ -47,7 +51,7 @@ func (m *Mattermost) Processes() (map[string]int, error) {
 		switch {
 		case isPlugin:
 			processes[id] = pid
-		case strings.HasPrefix(program, m.Program):
+		case strings.HasPrefix(program, own):
 			processes[ServerProgram] = pid
 		}
 	}
