@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,8 +28,10 @@ type graphHost struct {
 	refuse      func(w http.ResponseWriter, r *http.Request) bool
 	capable     string
 	makers      map[string]string // who has made a link, as OCS tells it
-	seen        []string
-	bodies      []string
+
+	mu     sync.Mutex // one request at a time
+	seen   []string
+	bodies []string
 }
 
 const ownSpace = "storage$space"
@@ -36,6 +39,8 @@ const ownSpace = "storage$space"
 var parents = map[string]string{ownSpace + "!file": ownSpace + "!inner", ownSpace + "!inner": ownSpace + "!outer", ownSpace + "!outer": ownSpace + "!space"}
 
 func (g *graphHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	var sent any
 	if r.Method != http.MethodGet && json.NewDecoder(r.Body).Decode(&sent) == nil {
 		encoded, _ := json.Marshal(sent)
