@@ -162,6 +162,11 @@ func (s *Service) prepareLinks(ctx context.Context, userID string, attachment At
 		return nil, err
 	}
 	l.entries = s.lookUp(ctx, userID, attachment, l.items, l.limits)
+	for i, entry := range l.entries {
+		if l.items[i].Err == nil && entry.Path.IsRoot() {
+			l.items[i].Name = s.Host.Name
+		}
+	}
 	return l, l.checkLength()
 }
 

@@ -488,6 +488,22 @@ func TestLinksAreListedChangedAndRevokedByTheirUserOnly(t *testing.T) {
 	assert.Equal(t, filehost.NotFound, filehost.KindOf(w.RevokeLink(t.Context(), alice, links[0].ID)))
 }
 
+// TestAListNamesNoPostOfAnotherUser whatever the store says.
+func TestAListNamesNoPostOfAnotherUser(t *testing.T) {
+	w := linkWorld()
+	w.attachLinks(t, public("/report.pdf"))
+	for _, key := range w.kv.Keys() {
+		if strings.HasPrefix(key, "links_") {
+			w.kv.Put("post_others", []byte(`{"host":"default","user":"bob","channel":"channel","items":[{"id":"pLw","link":{"public":true}}]}`))
+			w.kv.Put("post_elsewhere", []byte(`{"host":"default","user":"alice","channel":"another","items":[{"id":"pLw","link":{"public":true}}]}`))
+			w.kv.Put(key, []byte(`["others","elsewhere"]`))
+		}
+	}
+	links, err := w.Links(t.Context(), alice, "channel")
+	require.NoError(t, err)
+	assert.Empty(t, links)
+}
+
 // TestALinkOfAnotherAccountIsLeftAlone: the host would say that there is no such share, and it would be taken for removed.
 func TestALinkOfAnotherAccountIsLeftAlone(t *testing.T) {
 	w := linkWorld()
@@ -782,4 +798,37 @@ func TestAnAddressOfTheHostsEndsNoLink(t *testing.T) {
 	w.shares.At("https://cloud.example.com/(s)/")
 	w.attachLinks(t, public("/report.pdf"))
 	assert.Contains(t, w.mattermost.Posts()[0].Message, "(https://cloud.example.com/%28s%29/share1) ")
+}
+
+func TestLinksWithoutAPostAreGivenUpAfterThirtyDaysToo(t *testing.T) {
+	w := linkWorld()
+	w.mattermost.FailPosts(filehost.E(filehost.Forbidden, "No.", nil))
+	w.shares.Fail(func(call string) error {
+		if call == "remove" {
+			return filehost.E(filehost.HostUnavailable, "Down.", nil)
+		}
+		return nil
+	})
+	_, err := w.Attach(t.Context(), alice, public("/report.pdf"))
+	assert.Equal(t, filehost.Forbidden, filehost.KindOf(err), "why it was not posted")
+	for range 29 {
+		w.DoDue(t.Context(), "")
+		w.clock.Advance(24 * time.Hour)
+	}
+	assert.Contains(t, w.stored(t), "hold_")
+	for range 3 {
+		w.DoDue(t.Context(), "")
+		w.clock.Advance(24 * time.Hour)
+	}
+	assert.NotContains(t, w.stored(t), "hold_")
+	assert.NotContains(t, w.stored(t), "todo_")
+	assert.Contains(t, w.log.String(), "were not removed")
+}
+
+func TestTheTopFolderIsCalledAsItsHost(t *testing.T) {
+	w := linkWorld()
+	w.linkable("/")
+	attached := w.attachLinks(t, internal("/"))
+	assert.Equal(t, "Cloud", attached.Items[0].Name)
+	assert.Contains(t, w.mattermost.Posts()[0].Message, "[`Cloud`](https://cloud.example.com/f/) · folder")
 }

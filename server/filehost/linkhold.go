@@ -11,7 +11,7 @@ import (
 
 const (
 	holdPrefix = "hold_"
-	// holdLife is how long shares are remembered that were made for a post, and whose end nobody could see to.
+	// holdLife is how long shares are remembered that were made for a post, after the last try to end them.
 	holdLife = 7 * 24 * time.Hour
 	// holdTime is how long a request may take that makes links: nobody else ends its shares before.
 	holdTime = 15 * time.Minute
@@ -30,6 +30,7 @@ const (
 type held struct {
 	Stage   holdStage `json:"stage"`
 	Owner   owner     `json:"owner"`
+	Begun   time.Time `json:"begun"`
 	Until   time.Time `json:"until"`            // before then, the owner may be at work
 	Posting time.Time `json:"posting,omitzero"` // when the stage began
 	Posted  Posted    `json:"posted"`           // what the post is to be remembered by
@@ -46,7 +47,7 @@ type hold struct {
 
 func (s *Service) newHold(l *linking) *hold {
 	h := &hold{Service: s, card: rand.Text()}
-	h.held = held{Stage: sharing, Owner: s.Claims.begin(), Posted: Posted{HostID: s.Host.ID, UserID: l.userID, ChannelID: l.attachment.ChannelID,
+	h.held = held{Stage: sharing, Owner: s.Claims.begin(), Begun: s.Clock.Now().UTC(), Posted: Posted{HostID: s.Host.ID, UserID: l.userID, ChannelID: l.attachment.ChannelID,
 		Account: l.account, Card: h.card, RootID: l.attachment.RootID}}
 	return h
 }
@@ -177,8 +178,12 @@ func (s *Service) settleHold(ctx context.Context, task todo) (again time.Time, e
 	if err = h.change(ctx, func(next *held) { next.Stage, next.Owner = removing, owner{} }); err != nil {
 		return time.Time{}, err
 	}
-	if err = s.endShares(ctx, h.held.Posted, which); err != nil {
+	err = s.endShares(ctx, h.held.Posted, which)
+	switch {
+	case err != nil && now.Sub(h.held.Begun) < removalLife:
 		return time.Time{}, err
+	case err != nil:
+		s.Log.Error("Links that were made for a post that was not were not removed; their user can still do so at the host.", "user_id", task.UserID, "error", err)
 	}
 	return time.Time{}, h.drop(ctx)
 }
