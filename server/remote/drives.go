@@ -14,7 +14,7 @@ import (
 // The limits of the list of a user's drives. What is above them is an error, never a short list.
 const (
 	maxDrives      = 10_000 // spaces, and what others share
-	maxDrivesBytes = 32 << 20
+	maxDrivesBytes = 16 << 20
 )
 
 // drive is one of Graph's (libre-graph-api, Drive), as far as it matters here.

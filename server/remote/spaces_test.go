@@ -257,6 +257,7 @@ func TestSpacesThatCantBeAskedFor(t *testing.T) {
 		"it breaks off behind":  {page(`{"value":[` + driveJSON("project", "s$1", "X") + `]`), filehost.HostUnavailable, "makes no sense"},
 		"it goes on elsewhere":  {page(`{"value":[],"@odata.nextLink":"/graph/v1.0/me/drives?$skip=100"}`), filehost.HostUnavailable, "makes no sense"},
 		"a drive of nonsense":   {page(`{"value":[{"id":7}]}`), filehost.HostUnavailable, "makes no sense"},
+		"longer than is read":   {page(`{` + strings.Repeat(" ", maxDrivesBytes) + `"value":[]}`), filehost.HostUnavailable, "makes no sense"},
 		"more than can be held": {drives(strings.Repeat(`{},`, maxDrives) + `{}`), filehost.TooLarge, "10000 spaces"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -397,7 +398,11 @@ func TestSpacesAreKeptForAMinuteAndForTheirUser(t *testing.T) {
 	gone = true
 	host.answers[propfindOf(projectX, "/")] = status(404)
 	want(bob, "/Project X (ac3d27f4)", 0, filehost.NotFound)
-	_, entries, err := list(t.Context(), client, filehost.Root)
+	var entries []filehost.Entry
+	_, err := client.List(t.Context(), bob, filehost.Root, func(entry filehost.Entry) error {
+		entries = append(entries, entry)
+		return nil
+	})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"/Alan Turing"}, pathsOf(entries), "the list itself is always asked for")
 }

@@ -129,6 +129,9 @@ func (s *suite) wantNames(entries map[string]filehost.Entry, refused []string) {
 	limits(s, "names refused", s.host.Limits.RefusedNames, refused)
 	for _, name := range refused {
 		_, err := s.remote.Stat(s.Context(), s.host.Credential, s.at(name))
+		if !utf8.ValidString(name) && filehost.KindOf(err) == filehost.HostUnavailable { // OpenCloud fails at it in a space
+			continue
+		}
 		s.wantKind(filehost.NotFound, err, "%q", name)
 	}
 	var hidden []string
