@@ -50,11 +50,11 @@ func shareFile(t *testing.T, account *stack.Account, channelID, rootID, name, co
 // newFolder makes a folder of alice's for one test, and gives its path and where it is on the disk.
 func newFolder(t *testing.T) (path, dir string) {
 	t.Helper()
-	name := "/saved " + rand.Text()
-	dir = site.Host.Dir("alice") + name
+	path = "/saved " + rand.Text()
+	dir = site.Host.Dir("alice") + path
 	must(t, os.Mkdir(dir, 0o755))
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return atHost(name), dir
+	return path, dir
 }
 
 func namesIn(t *testing.T, dir string) []string {
