@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -58,6 +59,7 @@ func TestAThumbnailIsWholeOrAnError(t *testing.T) {
 		"as large, and doesn't say":      {&filehosttest.Images{Bytes: make([]byte, most), Untold: true}, filehost.Internal},
 		"larger":                         {&filehosttest.Images{Bytes: make([]byte, most+1)}, filehost.TooLarge},
 		"larger, and doesn't say":        {&filehosttest.Images{Bytes: make([]byte, most+1), Untold: true}, filehost.TooLarge},
+		"said to be larger than memory":  {&filehosttest.Images{Bytes: make([]byte, 9), Claims: 1 << 60}, filehost.TooLarge},
 		"breaks off":                     {&filehosttest.Images{Bytes: make([]byte, 9), Broken: filehost.E(filehost.HostUnavailable, "Early.", nil)}, filehost.HostUnavailable},
 		"the host has none":              {&filehosttest.Images{Failure: filehost.E(filehost.Unsupported, "None.", nil)}, filehost.Unsupported},
 		"the credential is good no more": {&filehosttest.Images{Failure: filehost.E(filehost.CredentialRejected, "No.", nil)}, filehost.NotConnected},
@@ -91,8 +93,12 @@ func TestTheSizeOfAThumbnailHasBounds(t *testing.T) {
 }
 
 func TestAWallOfThumbnailsHasItsPlacesAndTakesNoListings(t *testing.T) {
-	gate, begun := make(chan struct{}), make(chan struct{}, 50)
-	images := &filehosttest.Images{Asked: func(filehosttest.Ask) { begun <- struct{}{}; <-gate }}
+	synctest.Test(t, wallOfThumbnails)
+}
+
+func wallOfThumbnails(t *testing.T) {
+	gate := make(chan struct{})
+	images := &filehosttest.Images{Asked: func(filehosttest.Ask) { <-gate }}
 	w := withImages(images)
 	var wall sync.WaitGroup
 	for i := range 50 {
@@ -101,9 +107,7 @@ func TestAWallOfThumbnailsHasItsPlacesAndTakesNoListings(t *testing.T) {
 			assert.NoError(t, err)
 		})
 	}
-	for range 25 {
-		<-begun
-	}
+	synctest.Wait()
 	_, err := w.Browse(t.Context(), alice, filehost.Listing{})
 	require.NoError(t, err, "a listing waits for no thumbnail")
 	assert.Len(t, images.Asks(), 25, "so many at once")

@@ -132,7 +132,7 @@ func (c *Client) image(response *http.Response) (filehost.Thumbnail, error) {
 	if !slices.Contains(imageTypes, declared) || !isPlain(response) {
 		return filehost.Thumbnail{}, c.noPreview(fmt.Errorf("the answer is %q", declared))
 	}
-	body := bufio.NewReaderSize(&sizedBody{ReadCloser: response.Body, client: c, size: response.ContentLength}, signatureBytes)
+	body := bufio.NewReaderSize(response.Body, signatureBytes)
 	head, err := body.Peek(signatureBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return filehost.Thumbnail{}, err

@@ -208,6 +208,16 @@ func TestPlainWebDAVIsNotAskedForThumbnails(t *testing.T) {
 	assert.Equal(t, filehost.Unsupported, filehost.KindOf(err))
 }
 
+func TestACompressedThumbnailIsNone(t *testing.T) {
+	client := preview(t, "owncloud", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "image/png")
+		w.Header().Set("Content-Encoding", "gzip")
+		_, _ = io.WriteString(w, pngHead)
+	})
+	_, err := client.Thumbnail(t.Context(), alice, filehost.Ref{Path: path(t, "/file.png")}, 64)
+	assert.Equal(t, filehost.Unsupported, filehost.KindOf(err))
+}
+
 func TestAThumbnailThatBreaksOffIsAnError(t *testing.T) {
 	client := preview(t, "nextcloud", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "image/png")
