@@ -210,9 +210,11 @@ func (c *Client) explain(ctx context.Context, credential filehost.Credential, as
 	if !errors.As(err, &no) {
 		return err
 	}
-	if asked.password != nil && !asked.password.IsEmpty() && strings.Contains(no.words, asked.password.Reveal()) {
-		no.words = "" // a password is not to be repeated
-		err = c.no(no.status, "")
+	if asked.password != nil && !asked.password.IsEmpty() {
+		if password := asked.password.Reveal(); strings.Contains(no.words, password) {
+			no.words = "" // a password is not to be repeated
+			err = c.no(no.status, "")
+		}
 	}
 	api, apiErr := c.sharer()
 	if apiErr != nil {
