@@ -248,7 +248,7 @@ func newPage(folder *Entry, entries []Entry, binding string) Page {
 // offer says what the host can do, here.
 func (p *Page) offer(capabilities Capabilities) {
 	p.Capabilities = capabilities
-	if p.Folder != nil && !(capabilities.Spaces && p.Folder.Path.IsRoot()) { // which holds no files
+	if p.Folder != nil && (!capabilities.Spaces || !p.Folder.Path.IsRoot()) { // which holds no files
 		p.Capabilities.ChangeDetection = p.Folder.ETag != "" || !p.Folder.ModifiedAt.IsZero()
 	}
 }
