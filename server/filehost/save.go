@@ -84,7 +84,7 @@ func (s *Service) save(ctx context.Context, userID string, saving Saving) (Saved
 	if name == "" {
 		name = savedName(file.Name)
 	}
-	return s.saveAs(ctx, userID, file, folder.Path, name, saving.Conflict)
+	return s.saveAs(ctx, userID, file, NewFile{Folder: folder.Path, Name: name}, saving.Conflict)
 }
 
 // folderToFill looks a folder up in which the user may make something.
@@ -101,8 +101,9 @@ func (s *Service) folderToFill(ctx context.Context, userID string, ref Ref) (Ent
 	return folder, nil
 }
 
-// saveAs saves the file under the name, or one like it.
-func (s *Service) saveAs(ctx context.Context, userID string, file *attachment, folder Path, name string, conflict OnConflict) (Saved, error) {
+// saveAs saves the file under its new name, or one like it.
+func (s *Service) saveAs(ctx context.Context, userID string, file *attachment, new NewFile, conflict OnConflict) (Saved, error) {
+	folder, name := new.Folder, new.Name
 	there, err := s.namesake(ctx, userID, folder, name)
 	switch {
 	case err != nil:
@@ -117,7 +118,8 @@ func (s *Service) saveAs(ctx context.Context, userID string, file *attachment, f
 	default:
 		return s.saveRenamed(ctx, userID, file, folder, name)
 	}
-	entry, err := s.write(ctx, userID, file, NewFile{Folder: folder, Name: name, Replaces: there})
+	new.Replaces = there
+	entry, err := s.write(ctx, userID, file, new)
 	if KindOf(err) == Conflict && conflict == RenameNew {
 		if there, statErr := s.namesake(ctx, userID, folder, name); statErr == nil && there != nil { // it came meanwhile
 			return s.saveRenamed(ctx, userID, file, folder, name)

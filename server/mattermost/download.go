@@ -83,7 +83,7 @@ func (d *download) open(ctx context.Context, route *uploadRoute, fileID string) 
 	}
 	request.Header.Set("Authorization", model.HeaderBearer+" "+d.session.Token)
 	request.Header.Set("Accept-Encoding", "identity")
-	response, err := route.client.Do(request)
+	response, err := route.client.Do(request) //nolint:bodyclose // Close does it
 	d.timer.Stop()
 	if err != nil {
 		return errors.Wrap(err, "download")

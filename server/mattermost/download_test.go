@@ -51,7 +51,7 @@ func newGiver(t *testing.T, lost bool) *giver {
 	s.site = newSite(t, (*httptest.Server).Start)
 	s.site.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/config/client") {
-			s.site.serve(w, r)
+			s.serve(w, r)
 			return
 		}
 		s.requests = append(s.requests, r)

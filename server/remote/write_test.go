@@ -77,13 +77,13 @@ func (h *taker) count(key string) (n int) {
 func fileOf(size int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusMultiStatus)
-		_, _ = io.WriteString(w, rowsOf(strings.Replace(row(r.URL.EscapedPath(), "7", ""), "gth>1<", "gth>"+strconv.Itoa(size)+"<", 1)))
+		_, _ = io.WriteString(w, rowsOf(strings.Replace(row(r.URL.EscapedPath(), "7", ""), "gth>1<", "gth>"+strconv.Itoa(size)+"<", 1))) //nolint:gosec // XML, of a test's path
 	}
 }
 
 func folderThere(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusMultiStatus)
-	_, _ = io.WriteString(w, rowsOf(row(r.URL.EscapedPath(), "8", "<d:collection/>")))
+	_, _ = io.WriteString(w, rowsOf(row(r.URL.EscapedPath(), "8", "<d:collection/>"))) //nolint:gosec // XML, of a test's path
 }
 
 // turns gives one answer after the other, and the last for good.
@@ -382,9 +382,9 @@ func TestOnlyTheHostsWaitsAreWatched(t *testing.T) {
 	client.clock, client.stallAfter = clock, stallAfter
 	content, write := io.Pipe()
 	failed := make(chan error)
+	new := helloFile(t)
+	new.Content = content
 	go func() {
-		new := helloFile(t)
-		new.Content = content
 		_, err := client.Write(t.Context(), alice, new)
 		failed <- err
 	}()
