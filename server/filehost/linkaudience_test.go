@@ -164,6 +164,14 @@ func TestWhoHasAccessAlreadyIsNotInvitedAgain(t *testing.T) {
 	assert.Len(t, w.shares.Made(), 1)
 }
 
+func TestNobodyIsInvitedToWhatHePosts(t *testing.T) {
+	w, ask := linkWorld(), internal("/report.pdf")
+	w.shares.Open("/report.pdf", filehost.Access{}) // a space has no owner, and the host may not name him
+	ask.Link.GrantTo = []string{alice}
+	assert.Equal(t, []string{"alice already"}, results(w.attachLinks(t, ask).Grants))
+	assert.Empty(t, w.shares.Made())
+}
+
 func TestAHostThatMakesNoMoreSharesIsNotAskedForTheOthers(t *testing.T) {
 	w, ask := linkWorld(), internal("/report.pdf")
 	for _, user := range []string{admin, "bob"} {
