@@ -519,3 +519,12 @@ func TestASearchFromTheTopFindsInAllSpaces(t *testing.T) {
 	_, _, err = find(t.Context(), client, filehost.Query{View: filehost.FolderView, Text: "r", Folder: path(t, "/nowhere"), Most: 20})
 	assert.Equal(t, filehost.NotFound, filehost.KindOf(err))
 }
+
+func TestAPathWithItsSpaceHasALimit(t *testing.T) {
+	inSpace := tree{top: path(t, "/dav/spaces/s"), mount: mount{path: path(t, "/"+strings.Repeat("n", 255)), space: filehost.ProjectSpace}}
+	names := strings.Repeat("/"+strings.Repeat("n", 959), 4) // 3,840 bytes
+	_, err := inSpace.path("/dav/spaces/s" + names)
+	require.NoError(t, err, "4,096 bytes with the space")
+	_, err = inSpace.path("/dav/spaces/s" + names + "n")
+	require.ErrorIs(t, err, errTooLong)
+}
