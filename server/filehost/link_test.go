@@ -832,3 +832,44 @@ func TestTheTopFolderIsCalledAsItsHost(t *testing.T) {
 	assert.Equal(t, "Cloud", attached.Items[0].Name)
 	assert.Contains(t, w.mattermost.Posts()[0].Message, "[`Cloud`](https://cloud.example.com/f/) · folder")
 }
+
+// TestATaskIsOneNodesAtATime: the other reads a replica that doesn't show yet that somebody is at it.
+func TestATaskIsOneNodesAtATime(t *testing.T) {
+	w, ask := linkWorld(), public("/report.pdf")
+	ask.Link.RemoveWithPost = true
+	postID := w.attachLinks(t, ask).PostID
+	require.NoError(t, w.Disconnect(t.Context(), alice))
+	w.mattermost.DeletePost(postID)
+	require.NoError(t, w.PostDeleted(t.Context(), postID, nil))
+	w.tokens.Connect(alice)
+	config := w.Config
+	config.KV = w.kv.Replica(2)
+	late := filehost.New(config)
+	late.DoDue(t.Context(), "") // nothing is due, but it has read all
+	removes := 0
+	w.shares.Fail(func(call string) error {
+		if call != "remove" {
+			return nil
+		}
+		removes++
+		return filehost.E(filehost.HostUnavailable, "Down.", nil)
+	})
+	w.clock.Advance(2 * time.Minute)
+	w.DoDue(t.Context(), "")
+	late.DoDue(t.Context(), "")
+	assert.Equal(t, 1, removes)
+}
+
+func TestWhatIsToBeLookedAfterIsBounded(t *testing.T) {
+	w := linkWorld()
+	var tasks []string
+	for i := range 500 {
+		tasks = append(tasks, fmt.Sprintf(`{"kind":"hold","id":"%d","user":"bob","due":"2027-01-01T00:00:00Z"}`, i))
+	}
+	for shelf := range 16 {
+		w.kv.Put(fmt.Sprintf("todo_%x", shelf), []byte("["+strings.Join(tasks, ",")+"]"))
+	}
+	_, err := w.Attach(t.Context(), alice, public("/report.pdf"))
+	assert.Equal(t, filehost.RateLimited, filehost.KindOf(err))
+	assert.Empty(t, w.shares.Made())
+}
