@@ -162,9 +162,9 @@ func (s *Service) attach(ctx context.Context, userID string, attachment Attachme
 			continue
 		}
 		var stored FileInfo
-		stored, items[i].Err = s.transfer(ctx, userID, attachment.ChannelID, entry, limits)
+		source := newPostedItem(entry)
+		stored, source.Whose, items[i].Err = s.transfer(ctx, userID, attachment.ChannelID, entry, limits)
 		if items[i].Err == nil {
-			source := newPostedItem(entry)
 			items[i].FileID, items[i].info, items[i].source = stored.ID, stored.JSON, &source
 		}
 		if err = claim.copied(ctx, items); err != nil {

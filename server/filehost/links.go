@@ -399,7 +399,7 @@ type Card struct {
 	Posted
 }
 
-// Card returns what the plugin knows of a post, to who may read it now; to others, and of posts that are not its own, it
+// Card returns what the plugin knows of what is in a post, to who may read it now; to others, and of posts that are not its own, it
 // tells nothing but NotFound.
 func (s *Service) Card(ctx context.Context, userID, postID string) (Card, error) {
 	hidden := E(NotFound, "There is no such card.", nil)
@@ -421,6 +421,10 @@ func (s *Service) Card(ctx context.Context, userID, postID string) (Card, error)
 		return Card{}, err
 	}
 	if err != nil || posted.UserID != seen.UserID || posted.ChannelID != seen.ChannelID {
+		return Card{}, hidden
+	}
+	posted.Items = slices.DeleteFunc(posted.Items, func(item PostedItem) bool { return !seen.shows(item) })
+	if len(posted.Items) == 0 {
 		return Card{}, hidden
 	}
 	return Card{postID, posted}, nil

@@ -259,6 +259,7 @@ type SeenPost struct {
 	UserID    string
 	ChannelID string
 	RootID    string // "" outside a thread
+	Message   string
 	FileIDs   []string
 }
 

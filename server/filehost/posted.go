@@ -2,6 +2,8 @@ package filehost
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -52,6 +54,7 @@ type Posted struct {
 // PostedItem is one entry of the host in a post: a copy of it or a link to it.
 type PostedItem struct {
 	ID         string    `json:"id"`             // of the Entry, as Ref.ID has it
+	Whose      string    `json:"whose"`          // the account at the host's address that has found it, as Service.whose has it
 	PathID     string    `json:"path,omitempty"` // of its path, as Path.ID has it
 	Name       string    `json:"name"`
 	Kind       EntryKind `json:"kind"`
@@ -75,6 +78,21 @@ type Linked struct {
 	RemoveWithPost bool            `json:"remove_with_post,omitempty"` // the share ends when the post is deleted
 	Foreign        bool            `json:"foreign,omitempty"`          // the user had made the share by himself; it ends with no post
 	RevokedAt      time.Time       `json:"revoked_at,omitzero"`        // when it was ended
+}
+
+// shows tells whether a post still has an item: its author can have edited it.
+func (p SeenPost) shows(item PostedItem) bool {
+	if item.Link == nil {
+		return item.FileID == "" || slices.Contains(p.FileIDs, item.FileID)
+	}
+	return strings.Contains(p.Message, item.Line) || strings.Contains(p.Message, linkable(item.Link.URL))
+}
+
+// whose names the account of a credential at the host's present address, and tells nothing of either. The ids and paths of
+// entries mean others for another account, and at another address.
+func (s *Service) whose(credential Credential) string {
+	sum := sha256.Sum256([]byte(s.Host.BaseURL.String() + "\x00" + credential.Account))
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
 func postedKey(postID string) string { return postedPrefix + postID }

@@ -95,42 +95,48 @@ func (s *Service) readRefresh(ctx context.Context, userID, postID string) (*refr
 	if post.UserID != userID {
 		return nil, notHis
 	}
-	known, keptAt, err := s.knownOf(ctx, post)
+	known, kept, err := s.knownOf(ctx, post)
 	switch {
 	case err != nil:
 		return nil, err
 	case known.UserID != userID:
 		return nil, notHis
 	}
-	r := &refresh{post: post, known: known, keptAt: keptAt, items: make([]RefreshedItem, len(known.Items)), now: make([]Entry, len(known.Items))}
+	r := &refresh{post: post, known: known, keptAt: kept.ID, items: make([]RefreshedItem, len(known.Items)), now: make([]Entry, len(known.Items))}
 	for i, item := range known.Items {
 		r.items[i] = RefreshedItem{Name: item.Name, Before: Version{Name: item.Name, Size: item.Size, ModifiedAt: item.ModifiedAt}}
 		if path, err := ParseID("path", item.PathID); err == nil {
 			r.items[i].Before.Path = &path
+		}
+		if !kept.shows(item) {
+			r.items[i].State, r.items[i].Err = Untold, E(NotFound, "This was taken out of the post.", nil)
 		}
 	}
 	return r, nil
 }
 
 // knownOf returns what is known of a post: of a newer version, what is known of the first one, as long as that is there; of
-// a post that its user made of a draft, what is known of its files.
-func (s *Service) knownOf(ctx context.Context, post SeenPost) (known Posted, keptAt string, err error) {
+// a post that its user made of a draft, what is known of its files. kept is the post that it is kept for.
+func (s *Service) knownOf(ctx context.Context, post SeenPost) (known Posted, kept SeenPost, err error) {
 	known, err = s.postedAs(ctx, post.ID)
 	switch {
 	case err == nil && known.NewerOf != "":
 		first, err := s.postedAs(ctx, known.NewerOf)
-		if KindOf(err) == NotFound {
-			return known, post.ID, nil
+		if err == nil {
+			kept, err = s.Mattermost.ReadPost(ctx, known.NewerOf)
 		}
-		return first, known.NewerOf, err
+		if KindOf(err) == NotFound {
+			return known, post, nil
+		}
+		return first, kept, err
 	case KindOf(err) != NotFound:
-		return known, post.ID, err
+		return known, post, err
 	}
 	items, draftErr := s.draftsOf(ctx, post)
 	if draftErr != nil || len(items) == 0 {
-		return known, "", firstError(draftErr, err)
+		return known, post, firstError(draftErr, err)
 	}
-	return Posted{HostID: s.Host.ID, UserID: post.UserID, ChannelID: post.ChannelID, PostedAt: s.Clock.Now().UTC(), Items: items}, post.ID, nil
+	return Posted{HostID: s.Host.ID, UserID: post.UserID, ChannelID: post.ChannelID, PostedAt: s.Clock.Now().UTC(), Items: items}, post, nil
 }
 
 func firstError(errs ...error) error {
@@ -142,13 +148,15 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// compare looks up each item at the host. It fails when none can be.
+// compare looks up each item at the host that the post still has. It fails when none can be.
 func (s *Service) compare(ctx context.Context, userID string, r *refresh) error {
-	all := make([]int, len(r.items))
-	for i := range all {
-		all[i] = i
+	var there []int
+	for i, item := range r.items {
+		if item.Err == nil {
+			there = append(there, i)
+		}
 	}
-	lookUpEach(all, func(i int) {
+	lookUpEach(there, func(i int) {
 		item := &r.items[i]
 		item.Err = Recovered(func() (err error) {
 			item.State, r.now[i], err = s.becameOf(ctx, userID, r.known.Items[i])
@@ -178,10 +186,17 @@ func (s *Service) becameOf(ctx context.Context, userID string, item PostedItem) 
 	if err != nil {
 		return Untold, Entry{}, err
 	}
-	entry, err := s.stat(ctx, userID, ref)
-	if path, pathErr := ParseID("path", item.PathID); KindOf(err) == NotFound && ref.HostID != "" && pathErr == nil {
-		entry, err = s.stat(ctx, userID, Ref{Path: path})
-	}
+	var entry Entry
+	err = s.asUser(ctx, userID, func(credential Credential) (err error) {
+		if s.whose(credential) != item.Whose {
+			return E(NotConnected, "This was posted with another account of "+s.Host.Name+", or from another address of it; connect that one again.", nil)
+		}
+		entry, err = s.statRef(ctx, credential, ref)
+		if path, pathErr := ParseID("path", item.PathID); KindOf(err) == NotFound && ref.HostID != "" && pathErr == nil {
+			entry, err = s.statRef(ctx, credential, Ref{Path: path})
+		}
+		return err
+	})
 	before := Entry{Kind: item.Kind, Size: item.Size, ModifiedAt: item.ModifiedAt, ETag: item.ETag}
 	switch {
 	case KindOf(err) == NotFound, err == nil && entry.Kind != item.Kind:
@@ -286,6 +301,11 @@ func (s *Service) keepRefreshed(ctx context.Context, r *refresh) error {
 	if len(changed) == 0 {
 		return nil
 	}
+	if slices.ContainsFunc(changed, func(i int) bool { return r.known.Items[i].Link != nil }) { // its line would have a name that he chooses now
+		if err := s.Mattermost.MayPost(ctx, r.post.UserID, r.post.ChannelID, ""); err != nil {
+			return err
+		}
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rememberTime)
 	defer cancel()
 	var reworded [][2]string
@@ -301,7 +321,7 @@ func (s *Service) keepRefreshed(ctx context.Context, r *refresh) error {
 		for _, i := range changed {
 			was := kept.Items[i]
 			kept.Items[i] = newLinkedItem(s.Host, r.now[i])
-			kept.Items[i].FileID, kept.Items[i].Link = was.FileID, was.Link
+			kept.Items[i].FileID, kept.Items[i].Link, kept.Items[i].Whose = was.FileID, was.Link, was.Whose
 			if was.Link != nil {
 				kept.Items[i].Line = s.cardLine(kept.Items[i])
 				reworded = append(reworded, [2]string{was.Line, kept.Items[i].Line})

@@ -24,21 +24,22 @@ import (
 const imageHeader = 512 << 10
 
 // transfer copies one file as the user and returns it as Mattermost has it. The source is looked at once more when it has
-// been read: a file that changed meanwhile is an error and its copy is posted nowhere.
-func (s *Service) transfer(ctx context.Context, userID, channelID string, entry Entry, limits Limits) (stored FileInfo, err error) {
+// been read: a file that changed meanwhile is an error and its copy is posted nowhere. whose is by which account it was read.
+func (s *Service) transfer(ctx context.Context, userID, channelID string, entry Entry, limits Limits) (stored FileInfo, whose string, err error) {
 	err = s.asUser(ctx, userID, func(credential Credential) error {
 		content, err := s.openUnbroken(ctx, credential, entry)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = content.Close() }() // it was read to its end, or another error is on its way
+		whose = s.whose(credential)
 		stored, err = s.upload(ctx, Upload{UserID: userID, ChannelID: channelID, Name: StoredName(entry.Path.Name()), Size: entry.Size, Content: content}, limits)
 		return err
 	})
 	if err == nil {
 		err = s.unchanged(ctx, userID, entry)
 	}
-	return stored, inTime(ctx, limits, err)
+	return stored, whose, inTime(ctx, limits, err)
 }
 
 func (s *Service) upload(ctx context.Context, upload Upload, limits Limits) (FileInfo, error) {

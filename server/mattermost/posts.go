@@ -155,7 +155,7 @@ func (s *Server) ReadPost(_ context.Context, postID string) (filehost.SeenPost, 
 	case appErr != nil || post.DeleteAt != 0:
 		return filehost.SeenPost{}, filehost.E(filehost.NotFound, "There is no such post.", nil)
 	}
-	return filehost.SeenPost{ID: post.Id, UserID: post.UserId, ChannelID: post.ChannelId, RootID: post.RootId, FileIDs: post.FileIds}, nil
+	return filehost.SeenPost{ID: post.Id, UserID: post.UserId, ChannelID: post.ChannelId, RootID: post.RootId, Message: post.Message, FileIDs: post.FileIds}, nil
 }
 
 func sameFiles(one, other []string) bool {

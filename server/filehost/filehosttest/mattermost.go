@@ -385,6 +385,13 @@ func (m *Mattermost) DeletePost(postID string) {
 	m.remove(postID)
 }
 
+// EditPost changes a post as its author does.
+func (m *Mattermost) EditPost(postID string, edit func(*filehost.Post)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	edit(&m.posts[slices.Index(m.postIDs, postID)])
+}
+
 // ReadPost implements filehost.Mattermost.
 func (m *Mattermost) ReadPost(_ context.Context, postID string) (filehost.SeenPost, error) {
 	m.mu.Lock()
@@ -394,7 +401,7 @@ func (m *Mattermost) ReadPost(_ context.Context, postID string) (filehost.SeenPo
 		return filehost.SeenPost{}, filehost.E(filehost.NotFound, "There is no such post.", nil)
 	}
 	post := m.posts[at]
-	return filehost.SeenPost{ID: postID, UserID: post.UserID, ChannelID: post.ChannelID, RootID: post.RootID, FileIDs: post.FileIDs}, nil
+	return filehost.SeenPost{ID: postID, UserID: post.UserID, ChannelID: post.ChannelID, RootID: post.RootID, Message: post.Message, FileIDs: post.FileIDs}, nil
 }
 
 // RemoveIncomplete implements filehost.Mattermost.
