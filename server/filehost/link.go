@@ -298,7 +298,7 @@ func (l *linking) create(ctx context.Context, entry Entry) (made HostShare, reus
 
 // takeBack removes a share that can't be posted, and returns why.
 func (l *linking) takeBack(ctx context.Context, item PostedItem, reused bool, why error) error {
-	if last, err := l.releaseShare(ctx, item.Link.ShareID, l.hold.card); last || err != nil && !reused {
+	if last, err := l.releaseShare(ctx, item.Link.ShareID, l.hold.card, reused); last || err != nil && !reused {
 		_ = l.removeShare(ctx, l.userID, l.account, item)
 	}
 	return why

@@ -76,9 +76,12 @@ func (s *Service) useShare(ctx context.Context, shareID, card string, reused boo
 }
 
 // releaseShare notes that the post with a card needs a share no longer. last = nobody does: the share is to be ended, and
-// is used by nobody any more.
-func (s *Service) releaseShare(ctx context.Context, shareID, card string) (last bool, err error) {
-	err = s.changeShareUse(ctx, shareID, func(use *shareUse, _ bool) error {
+// is used by nobody any more. foreign says whose a share is of which nothing is known: one that the user had before is his.
+func (s *Service) releaseShare(ctx context.Context, shareID, card string, foreign bool) (last bool, err error) {
+	err = s.changeShareUse(ctx, shareID, func(use *shareUse, known bool) error {
+		if !known {
+			use.Foreign = foreign
+		}
 		use.Cards = slices.DeleteFunc(use.Cards, func(each string) bool { return each == card })
 		use.Ending = use.Ending || len(use.Cards) == 0 && !use.Foreign
 		last = use.Ending
@@ -109,7 +112,7 @@ func (s *Service) endShares(ctx context.Context, posted Posted, which func(*Link
 		if item.Link == nil || !item.Link.Public || !item.Link.RevokedAt.IsZero() || !which(item.Link) {
 			continue
 		}
-		last, err := s.releaseShare(ctx, item.Link.ShareID, posted.Card)
+		last, err := s.releaseShare(ctx, item.Link.ShareID, posted.Card, item.Link.Foreign)
 		if err != nil && first == nil {
 			first = err
 		}
