@@ -122,7 +122,7 @@ func (p *Plugin) UserHasBeenDeactivated(_ *plugin.Context, user *model.User) { p
 
 // MessageHasBeenDeleted implements plugin.Hooks.
 func (p *Plugin) MessageHasBeenDeleted(_ *plugin.Context, post *model.Post) {
-	p.postDeleted(post.Id, post.FileIds)
+	p.postDeleted(mattermost.NewSeenPost(post))
 }
 
 // ServeHTTP implements plugin.Hooks.

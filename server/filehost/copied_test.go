@@ -71,10 +71,10 @@ func TestWhatIsKnownOfADeletedPostIsForgotten(t *testing.T) {
 	draft, err := w.Attach(t.Context(), alice, ask)
 	require.NoError(t, err)
 	require.Len(t, w.kv.Keys(), 2)
-	require.NoError(t, w.PostDeleted(t.Context(), "another", []string{"other"}))
+	require.NoError(t, w.PostDeleted(t.Context(), filehost.SeenPost{ID: "another", FileIDs: []string{"other"}}))
 	require.Len(t, w.kv.Keys(), 2)
-	require.NoError(t, w.PostDeleted(t.Context(), attached.PostID, []string{draft.Items[0].FileID}))
+	require.NoError(t, w.PostDeleted(t.Context(), filehost.SeenPost{ID: attached.PostID, FileIDs: []string{draft.Items[0].FileID}}))
 	assert.Empty(t, w.kv.Keys())
 	w.kv.Fail(func(filehosttest.Op, string) error { return errors.New("down") })
-	assert.Error(t, w.PostDeleted(t.Context(), attached.PostID, nil))
+	assert.Error(t, w.PostDeleted(t.Context(), filehost.SeenPost{ID: attached.PostID}))
 }

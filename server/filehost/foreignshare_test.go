@@ -35,7 +35,7 @@ func TestALinkThatTheUserHasMadeHimselfStaysWhateverTheStoreFailsAt(t *testing.T
 		require.Len(t, w.shares.Made(), 1, "after operation %d", failing)
 		if err == nil {
 			w.mattermost.DeletePost(attached.PostID)
-			_ = w.PostDeleted(t.Context(), attached.PostID, nil)
+			_ = w.PostDeleted(t.Context(), filehost.SeenPost{ID: attached.PostID})
 			require.Len(t, w.shares.Made(), 1, "after operation %d, and its post", failing)
 		}
 		assert.NotContains(t, w.stored(t), "hold_")

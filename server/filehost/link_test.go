@@ -524,7 +524,7 @@ func TestLinksGoWithTheirPostIfTheirUserChoseSo(t *testing.T) {
 		ask.Link.RemoveWithPost = with
 		postID := w.attachLinks(t, ask).PostID
 		w.mattermost.DeletePost(postID)
-		require.NoError(t, w.PostDeleted(t.Context(), postID, nil))
+		require.NoError(t, w.PostDeleted(t.Context(), filehost.SeenPost{ID: postID}))
 		links, err := w.Links(t.Context(), alice, "channel")
 		require.NoError(t, err)
 		if with {
@@ -552,7 +552,7 @@ func TestALinkOfADeletedReplyGoesWithItsThread(t *testing.T) {
 	ask.Link.RemoveWithPost = true
 	postID := w.attachLinks(t, ask).PostID
 	w.mattermost.DeletePost(postID)
-	require.NoError(t, w.PostDeleted(t.Context(), "root", nil), "Mattermost tells of the thread only")
+	require.NoError(t, w.PostDeleted(t.Context(), filehost.SeenPost{ID: "root"}), "Mattermost tells of the thread only")
 	assert.Empty(t, w.shares.Made())
 	assert.NotContains(t, w.stored(t), "thread_")
 }
@@ -564,7 +564,7 @@ func TestTheLinksOfADeletedPostWaitForTheirUser(t *testing.T) {
 	postID := w.attachLinks(t, ask).PostID
 	require.NoError(t, w.Disconnect(t.Context(), alice))
 	w.mattermost.DeletePost(postID)
-	require.NoError(t, w.PostDeleted(t.Context(), postID, nil))
+	require.NoError(t, w.PostDeleted(t.Context(), filehost.SeenPost{ID: postID}))
 	links, err := w.Links(t.Context(), alice, "channel")
 	require.NoError(t, err)
 	require.Len(t, links, 1)
@@ -595,7 +595,7 @@ func TestWhatNobodyCanRemoveIsGivenUpAfterThirtyDays(t *testing.T) {
 		return nil
 	})
 	w.mattermost.DeletePost(postID)
-	require.NoError(t, w.PostDeleted(t.Context(), postID, nil))
+	require.NoError(t, w.PostDeleted(t.Context(), filehost.SeenPost{ID: postID}))
 	tries := 0
 	for day := 0; day < 32; day++ {
 		for range 4 {
@@ -618,7 +618,7 @@ func TestTwoNodesRemoveALinkOnce(t *testing.T) {
 	postID := w.attachLinks(t, ask).PostID
 	require.NoError(t, w.Disconnect(t.Context(), alice))
 	w.mattermost.DeletePost(postID)
-	require.NoError(t, w.PostDeleted(t.Context(), postID, nil))
+	require.NoError(t, w.PostDeleted(t.Context(), filehost.SeenPost{ID: postID}))
 	w.tokens.Connect(alice)
 	w.clock.Advance(time.Minute)
 	var removes int
@@ -647,7 +647,7 @@ func TestAShareThatAnotherPostNeedsStays(t *testing.T) {
 	require.Len(t, w.shares.Made(), 1)
 	for i, postID := range []string{first, second} {
 		w.mattermost.DeletePost(postID)
-		require.NoError(t, w.PostDeleted(t.Context(), postID, nil))
+		require.NoError(t, w.PostDeleted(t.Context(), filehost.SeenPost{ID: postID}))
 		assert.Len(t, w.shares.Made(), 1-i)
 	}
 	_, _, err := w.shares.CreateLink(t.Context(), filehost.Credential{Account: "alice-at-host"}, filehost.Entry{Path: filehosttest.MustPath("/folder")}, filehost.LinkWish{Permission: filehost.MayView})
@@ -657,7 +657,7 @@ func TestAShareThatAnotherPostNeedsStays(t *testing.T) {
 	attached := w.attachLinks(t, ask)
 	assert.False(t, attached.Items[0].Link.RemoveWithPost, "he has made it himself")
 	w.mattermost.DeletePost(attached.PostID)
-	require.NoError(t, w.PostDeleted(t.Context(), attached.PostID, nil))
+	require.NoError(t, w.PostDeleted(t.Context(), filehost.SeenPost{ID: attached.PostID}))
 	assert.Len(t, w.shares.Made(), 1)
 }
 

@@ -287,56 +287,43 @@ func (s *Service) changeLinked(ctx context.Context, postID string, at int, chang
 }
 
 // linksDeleted sees to the links of a post that was deleted, and to those of the replies that went with it.
-func (s *Service) linksDeleted(ctx context.Context, postID string) error {
-	raw, err := s.KV.Get(ctx, threadKey(postID))
+func (s *Service) linksDeleted(ctx context.Context, post SeenPost) error {
+	raw, err := s.KV.Get(ctx, threadKey(post.ID))
 	if err != nil {
 		return storeFailed(err)
 	}
 	for _, reply := range listed(raw) {
-		if err = s.linksOfDeleted(ctx, reply); err != nil {
+		if err = s.linksOfDeleted(ctx, SeenPost{ID: reply}); err != nil {
 			return err
 		}
 	}
 	if raw != nil {
-		if err = s.forget(ctx, threadKey(postID)); err != nil {
+		if err = s.forget(ctx, threadKey(post.ID)); err != nil {
 			return err
 		}
 	}
-	return s.linksOfDeleted(ctx, postID)
+	return s.linksOfDeleted(ctx, post)
 }
 
 // linksOfDeleted ends the links of a deleted post that were to end with it, now or as soon as that can be done. What is
-// known of the others stays, so that their user can end them.
-func (s *Service) linksOfDeleted(ctx context.Context, postID string) error {
-	posted, err := s.postedAs(ctx, postID)
-	if KindOf(err) == NotFound || err == nil && !posted.hasPublic() {
-		return s.forgetPosted(ctx, postID)
-	}
-	if err != nil {
-		return err
-	}
-	err = s.changePosted(ctx, postID, func(posted *Posted) error {
-		if posted.HostID == "" {
-			return errNoLink() // another node has ended it
-		}
-		if posted.DeletedAt.IsZero() {
-			posted.DeletedAt = s.Clock.Now().UTC()
-		}
-		return nil
-	})
+// known of the others stays, so that their user can end them. What is known of a card may be kept in this very moment, or
+// not have come to this node yet: it is looked for again a minute later.
+func (s *Service) linksOfDeleted(ctx context.Context, post SeenPost) error {
+	posted, err := s.postedAs(ctx, post.ID)
 	switch {
-	case KindOf(err) == NotFound:
-		return nil
+	case KindOf(err) == NotFound && post.Card:
+		posted.UserID = post.UserID
+	case KindOf(err) == NotFound || err == nil && !posted.hasPublic():
+		return s.forgetPosted(ctx, post.ID)
 	case err != nil:
 		return err
 	}
-	task := todo{Kind: todoPost, ID: postID, UserID: posted.UserID, Due: s.Clock.Now().Add(todoFirst).UTC()}
-	if err = s.enqueue(ctx, task); err != nil {
-		return err
-	}
-	if _, err = s.settleDeleted(ctx, postID); err != nil {
+	task := todo{Kind: todoPost, ID: post.ID, UserID: posted.UserID, Due: s.Clock.Now().Add(todoFirst).UTC()}
+	full := s.enqueue(ctx, task)
+	if _, err = s.settleDeleted(ctx, post.ID); err != nil {
 		s.awaited.Store(posted.UserID, nil)
-		s.Log.Info("The links of a deleted post are removed later.", "post_id", postID, "error", err)
+		s.Log.Info("The links of a deleted post are removed later.", "post_id", post.ID, "error", err)
+		return full
 	}
 	return nil
 }
@@ -349,11 +336,11 @@ func (p Posted) hasPublic() bool {
 
 // settleDeleted ends those links of a deleted post that were to end with it.
 func (s *Service) settleDeleted(ctx context.Context, postID string) (again time.Time, err error) {
-	posted, err := s.postedAs(ctx, postID)
-	if err != nil || posted.DeletedAt.IsZero() {
-		if KindOf(err) == NotFound {
-			err = nil
-		}
+	posted, err := s.markDeleted(ctx, postID)
+	switch {
+	case KindOf(err) == NotFound: // another node has ended it
+		return time.Time{}, nil
+	case err != nil:
 		return time.Time{}, err
 	}
 	err = s.endShares(ctx, posted, withTheirPost)
@@ -391,6 +378,21 @@ func (s *Service) settleDeleted(ctx context.Context, postID string) (again time.
 		return time.Time{}, err
 	}
 	return time.Time{}, s.forgetPosted(ctx, postID)
+}
+
+// markDeleted notes that a post was deleted, and returns what is known of it, or NotFound.
+func (s *Service) markDeleted(ctx context.Context, postID string) (marked Posted, err error) {
+	err = s.changePosted(ctx, postID, func(posted *Posted) error {
+		if posted.HostID == "" {
+			return errNoLink()
+		}
+		if posted.DeletedAt.IsZero() {
+			posted.DeletedAt = s.Clock.Now().UTC()
+		}
+		marked = *posted
+		return nil
+	})
+	return marked, err
 }
 
 // Card is what a post with a card shows.

@@ -261,6 +261,7 @@ type SeenPost struct {
 	RootID    string // "" outside a thread
 	Message   string
 	FileIDs   []string
+	Card      bool // web clients show a card in its place; anybody can make such a post
 }
 
 // AppTokens makes and removes app tokens of a host that has them: passwords that it makes for one user, for a while.

@@ -155,11 +155,11 @@ func (s *Service) forget(ctx context.Context, key string) error {
 }
 
 // PostDeleted forgets what is known of a post that was deleted, and of its files. Links end with it if they were to.
-func (s *Service) PostDeleted(ctx context.Context, postID string, fileIDs []string) error {
-	if err := s.linksDeleted(ctx, postID); err != nil {
+func (s *Service) PostDeleted(ctx context.Context, post SeenPost) error {
+	if err := s.linksDeleted(ctx, post); err != nil {
 		return err
 	}
-	for _, fileID := range fileIDs {
+	for _, fileID := range post.FileIDs {
 		if err := s.forget(ctx, draftKey(fileID)); err != nil {
 			return err
 		}

@@ -119,7 +119,7 @@ func TestNewerVersionsArePostedAsAnAnswer(t *testing.T) {
 	assert.Equal(t, []filehost.Freshness{filehost.Newer, filehost.Newer}, statesOf(again))
 	assert.Contains(t, w.mattermost.Posts()[2].Message, "Newer versions:\n- `a*b.txt`: 5 B instead of 1.5 kB")
 
-	require.NoError(t, w.PostDeleted(t.Context(), postID, nil))
+	require.NoError(t, w.PostDeleted(t.Context(), filehost.SeenPost{ID: postID}))
 	again, err = w.Refresh(t.Context(), alice, refreshed.ReplyID, false)
 	require.NoError(t, err)
 	assert.Equal(t, []filehost.Freshness{filehost.Newer}, statesOf(again), "on its own when the first post is gone")

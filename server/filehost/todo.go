@@ -13,7 +13,8 @@ import (
 
 const (
 	todoShelves  = 16
-	mostTodos    = 500 // on one shelf
+	mostTodos    = 500 // on one shelf...
+	mostTodosOf  = 50  // ...and of these of one user
 	todosAtOnce  = 50  // of one shelf in one look
 	todoLife     = 60 * 24 * time.Hour
 	todoTime     = time.Minute     // one task may take
@@ -84,13 +85,19 @@ func (s *Service) changeShelf(ctx context.Context, key string, change func([]tod
 	return E(Timeout, "What is to be done could not be kept in time.", ctx.Err())
 }
 
-// enqueue has a task done when it is due. It fails with RateLimited when too much is to be done already.
+// enqueue has a task done when it is due. It fails with RateLimited when too much is to be done already, or for its user.
 func (s *Service) enqueue(ctx context.Context, task todo) error {
 	return s.changeShelf(ctx, shelfOf(task), func(tasks []todo) ([]todo, bool, error) {
 		if slices.ContainsFunc(tasks, task.is) {
 			return nil, false, nil
 		}
-		if len(tasks) >= mostTodos {
+		of := 0
+		for _, each := range tasks {
+			if each.UserID == task.UserID {
+				of++
+			}
+		}
+		if len(tasks) >= mostTodos || of >= mostTodosOf {
 			return nil, false, &Error{Kind: RateLimited, RetryAfter: todoInterval, Message: "Too many links are being made; try again in a minute."}
 		}
 		return append(tasks, task), true, nil

@@ -155,7 +155,13 @@ func (s *Server) ReadPost(_ context.Context, postID string) (filehost.SeenPost, 
 	case appErr != nil || post.DeleteAt != 0:
 		return filehost.SeenPost{}, filehost.E(filehost.NotFound, "There is no such post.", nil)
 	}
-	return filehost.SeenPost{ID: post.Id, UserID: post.UserId, ChannelID: post.ChannelId, RootID: post.RootId, Message: post.Message, FileIDs: post.FileIds}, nil
+	return NewSeenPost(post), nil
+}
+
+// NewSeenPost is a post of the server's as the use cases see it.
+func NewSeenPost(post *model.Post) filehost.SeenPost {
+	return filehost.SeenPost{ID: post.Id, UserID: post.UserId, ChannelID: post.ChannelId, RootID: post.RootId, Message: post.Message, FileIDs: post.FileIds,
+		Card: post.Type == CardPostType}
 }
 
 func sameFiles(one, other []string) bool {
