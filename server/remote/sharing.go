@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"net/http"
 	"strings"
 	"time"
@@ -123,10 +124,17 @@ func (c *Client) linkEnds(until time.Time) (time.Time, error) {
 type declined struct {
 	status int
 	words  string // the host's own, for a person; "" = it said nothing
+	said   string // the same in full, and as it came
 }
 
 // Error implements error.
 func (d declined) Error() string { return fmt.Sprintf("status %d: %q", d.status, d.words) }
+
+// repeats tells whether the host's words hold a password, or what could be left of it in them.
+func (d declined) repeats(password filehost.Secret) bool {
+	given := password.Reveal()
+	return given != "" && (strings.Contains(html.UnescapeString(d.said), given) || strings.Contains(d.words, words(given)))
+}
 
 func isDeclined(err error) bool {
 	var no declined
@@ -135,7 +143,7 @@ func isDeclined(err error) bool {
 
 // no is the error for the no of a sharing API.
 func (c *Client) no(status int, said string) *filehost.Error {
-	cause := declined{status, words(said)}
+	cause := declined{status, words(said), said}
 	if status == http.StatusNotFound || status == http.StatusConflict {
 		refusal := c.statusError(status)
 		refusal.Err = cause
@@ -210,11 +218,9 @@ func (c *Client) explain(ctx context.Context, credential filehost.Credential, as
 	if !errors.As(err, &no) {
 		return err
 	}
-	if asked.password != nil && !asked.password.IsEmpty() {
-		if password := asked.password.Reveal(); strings.Contains(no.words, password) {
-			no.words = "" // a password is not to be repeated
-			err = c.no(no.status, "")
-		}
+	if asked.password != nil && no.repeats(*asked.password) {
+		no.words = ""
+		err = c.no(no.status, "")
 	}
 	api, apiErr := c.sharer()
 	if apiErr != nil {
