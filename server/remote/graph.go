@@ -93,8 +93,8 @@ type graphPermission struct {
 
 // graphPermissions are those of an item.
 type graphPermissions struct {
-	Value   []graphPermission `json:"value"`
-	Allowed []string          `json:"@libre.graph.permissions.actions.allowedValues"` // what the user may do
+	Value   few[graphPermission] `json:"value"`
+	Allowed []string             `json:"@libre.graph.permissions.actions.allowedValues"` // what the user may do
 }
 
 // item is the address of an entry below one of the paths of the API.
@@ -215,6 +215,9 @@ type people struct {
 
 // name is the account of the user with an id; "" = the host doesn't say, or too many were asked for.
 func (p people) name(ctx context.Context, id string) string {
+	if len(id) > maxNameBytes { // which is none, and is not to be kept as one
+		return ""
+	}
 	name, err := p.names.get(ctx, nameOf{personOf(p.credential), id}, func() (string, time.Duration) {
 		if *p.asked++; *p.asked > mostNamed {
 			return "", 0
@@ -292,10 +295,7 @@ func (g graphShares) list(ctx context.Context, credential filehost.Credential, e
 
 // all makes shares of an item's permissions, but for those that keep somebody out. more = there are more than are told.
 func (g graphShares) all(ctx context.Context, credential filehost.Credential, listed graphPermissions, of people) (shares []share, more bool, err error) {
-	if more = len(listed.Value) > mostShares; more {
-		listed.Value = listed.Value[:mostShares]
-	}
-	for _, each := range listed.Value {
+	for _, each := range listed.Value.kept {
 		if each.denies() {
 			continue
 		}
@@ -305,7 +305,7 @@ func (g graphShares) all(ctx context.Context, credential filehost.Credential, li
 		}
 		shares = append(shares, share)
 	}
-	return shares, more, nil
+	return shares, listed.Value.more, nil
 }
 
 func (g graphShares) access(ctx context.Context, credential filehost.Credential, entry filehost.Entry) (access, error) {
@@ -358,7 +358,7 @@ func (g graphShares) gather(
 				told.Shares = append(told.Shares, share.HostShare)
 			}
 		}
-		for _, denied := range each.Value {
+		for _, denied := range each.Value.kept {
 			if user := denied.Granted.User; denied.denies() && user != nil {
 				out[of.name(ctx, user.ID)] = true // whatever the folders above let him do
 			} else if denied.denies() {
@@ -477,10 +477,10 @@ func (g graphShares) invite(ctx context.Context, credential filehost.Credential,
 	if err := g.ask(ctx, credential, http.MethodPost, path+"/invite", exchange{body, &made}); err != nil {
 		return share{}, err
 	}
-	if len(made.Value) != 1 {
-		return share{}, g.nonsense(fmt.Errorf("%d shares were made", len(made.Value)))
+	if len(made.Value.kept) != 1 {
+		return share{}, g.nonsense(fmt.Errorf("%d shares were made", len(made.Value.kept)))
 	}
-	return g.told(ctx, credential, made.Value[0], people{graphShares: g, credential: credential, asked: new(int)})
+	return g.told(ctx, credential, made.Value.kept[0], people{graphShares: g, credential: credential, asked: new(int)})
 }
 
 func (g graphShares) find(ctx context.Context, credential filehost.Credential, entry filehost.Entry, id string) (share, error) {

@@ -203,27 +203,24 @@ func (c *Client) linkURL(told, below, token string) string {
 
 // read reads a list of shares, or one where the host gives one. more = there are more than are told.
 func (o ocsShares) read(credential filehost.Credential, data json.RawMessage) (shares []share, items []string, more bool, err error) {
-	var listed []ocsShare
+	var listed few[ocsShare]
 	if data = bytes.TrimSpace(data); bytes.HasPrefix(data, []byte("{")) {
-		listed = make([]ocsShare, 1)
-		err = json.Unmarshal(data, &listed[0])
+		listed.kept = make([]ocsShare, 1)
+		err = json.Unmarshal(data, &listed.kept[0])
 	} else {
 		err = json.Unmarshal(data, &listed)
 	}
 	if err != nil {
 		return nil, nil, false, o.nonsense(fmt.Errorf("shares are told otherwise than expected (%T)", err)) // its words could quote a hash
 	}
-	if more = len(listed) > mostShares; more {
-		listed = listed[:mostShares]
-	}
-	for _, each := range listed {
+	for _, each := range listed.kept {
 		share, err := o.told(credential, each)
 		if err != nil {
 			return nil, nil, false, err
 		}
 		shares, items = append(shares, share), append(items, string(each.Item))
 	}
-	return shares, items, more, nil
+	return shares, items, listed.more, nil
 }
 
 func (o ocsShares) get(ctx context.Context, credential filehost.Credential, path string, form url.Values) (shares []share, more bool, err error) {

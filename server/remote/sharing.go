@@ -1,7 +1,9 @@
 package remote
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"html"
@@ -248,4 +250,34 @@ func (c *Client) noEntry(ctx context.Context, credential filehost.Credential, en
 		return err
 	}
 	return c.no(http.StatusForbidden, no.words)
+}
+
+// few is a list of JSON of which mostShares are kept, and of the others only that there are more: an item of two bytes takes
+// a hundred times as many in memory.
+type few[T any] struct {
+	kept []T
+	more bool
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *few[T]) UnmarshalJSON(raw []byte) error {
+	*f = few[T]{}
+	if string(raw) == "null" {
+		return nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	if begin, err := decoder.Token(); err != nil || begin != json.Delim('[') {
+		return errors.Join(err, errors.New("it is no list"))
+	}
+	for decoder.More() {
+		if f.more = len(f.kept) == mostShares; f.more {
+			return nil
+		}
+		var next T
+		if err := decoder.Decode(&next); err != nil {
+			return err
+		}
+		f.kept = append(f.kept, next)
+	}
+	return nil
 }

@@ -1,11 +1,14 @@
 package remote
 
 import (
+	"encoding/json"
 	"html"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/server/filehost"
 )
@@ -25,4 +28,31 @@ func TestAPasswordIsRecognisedHoweverTheHostRepeatsIt(t *testing.T) {
 		assert.Equal(t, want, no.repeats(filehost.NewSecret(password)), said)
 	}
 	assert.False(t, declined{400, "no", "no"}.repeats(filehost.NewSecret("")))
+}
+
+// TestAListOfNothingsTakesNoMemory is of what a hostile host can say within the longest answer.
+func TestAListOfNothingsTakesNoMemory(t *testing.T) {
+	bomb := []byte("[" + strings.Repeat("{},", maxSharesBytes/3-1) + "{}]")
+	allocated := func(read func() error) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		require.NoError(t, read())
+		runtime.ReadMemStats(&after)
+		return (after.TotalAlloc - before.TotalAlloc) >> 20
+	}
+	var shares few[ocsShare]
+	assert.Less(t, allocated(func() error { return json.Unmarshal(bomb, &shares) }), uint64(32), "MiB")
+	assert.Len(t, shares.kept, mostShares)
+	assert.True(t, shares.more)
+	var permissions few[graphPermission]
+	assert.Less(t, allocated(func() error { return json.Unmarshal(bomb, &permissions) }), uint64(32), "MiB")
+	assert.True(t, permissions.more)
+	for text, kept := range map[string]int{"null": 0, "[]": 0, "[{},{}]": 2} {
+		require.NoError(t, json.Unmarshal([]byte(text), &shares), text)
+		assert.Len(t, shares.kept, kept, text)
+		assert.False(t, shares.more)
+	}
+	for _, text := range []string{"{}", `"x"`, `[{},"x"]`} {
+		assert.Error(t, json.Unmarshal([]byte(text), &shares), text)
+	}
 }
