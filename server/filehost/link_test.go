@@ -840,7 +840,7 @@ func TestATaskIsOneNodesAtATime(t *testing.T) {
 	postID := w.attachLinks(t, ask).PostID
 	require.NoError(t, w.Disconnect(t.Context(), alice))
 	w.mattermost.DeletePost(postID)
-	require.NoError(t, w.PostDeleted(t.Context(), postID, nil))
+	require.NoError(t, w.PostDeleted(t.Context(), filehost.SeenPost{ID: postID}))
 	w.tokens.Connect(alice)
 	config := w.Config
 	config.KV = w.kv.Replica(2)
