@@ -873,3 +873,21 @@ func TestWhatIsToBeLookedAfterIsBounded(t *testing.T) {
 	assert.Equal(t, filehost.RateLimited, filehost.KindOf(err))
 	assert.Empty(t, w.shares.Made())
 }
+
+func TestAKeyBelongsToLinksAsTheyWereAskedFor(t *testing.T) {
+	w, ask := linkWorld(), public("/report.pdf")
+	ask.IdempotencyKey, ask.Link.Password = "key", filehost.NewSecret("one")
+	w.attachLinks(t, ask)
+	for name, change := range map[string]func(*filehost.Attachment){
+		"a copy":           func(a *filehost.Attachment) { a.Link = nil },
+		"another password": func(a *filehost.Attachment) { a.Link.Password = filehost.NewSecret("two") },
+		"to edit":          func(a *filehost.Attachment) { a.Link.Permission = filehost.MayEdit },
+		"another end":      func(a *filehost.Attachment) { a.Link.ExpiresAt = noon.Add(time.Hour) },
+	} {
+		other, link := ask, *ask.Link
+		other.Link = &link
+		change(&other)
+		_, err := w.Attach(t.Context(), alice, other)
+		assert.Equal(t, filehost.KeyReused, filehost.KindOf(err), name)
+	}
+}

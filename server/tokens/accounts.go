@@ -7,7 +7,7 @@ import (
 )
 
 // AccountsOf implements filehost.Accounts. It reads what is kept of each user's connection, and gives out nothing of it but
-// the account at the host. An account that several users share is nobody's own.
+// the account at the host. Of the account that all users share nothing is kept for any of them.
 func (s *Store) AccountsOf(ctx context.Context, userIDs []string) (map[string]string, error) {
 	accounts := map[string]string{}
 	for _, userID := range userIDs {
@@ -19,7 +19,7 @@ func (s *Store) AccountsOf(ctx context.Context, userIDs []string) (map[string]st
 			return nil, err
 		}
 		connected := found.State == active || found.State == refreshing
-		if connected && found.Account != "" && found.Grant != grantOf(filehost.MethodServiceAccount) {
+		if connected && found.Account != "" {
 			accounts[userID] = found.Account
 		}
 	}
