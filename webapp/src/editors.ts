@@ -40,7 +40,11 @@ export class Editors {
         if (expected) {
             this.#expected.delete(form);
             expected(props);
-            pressHiddenControls(form);
+
+            // Not while it is being pressed: a browser takes no notice of that.
+            queueMicrotask(() => {
+                pressHiddenControls(form);
+            });
         }
     }
 
