@@ -118,7 +118,7 @@ export class WebClient {
 
     /** The names of the files that the message has. */
     async chips(): Promise<string[]> {
-        return this.page.getByRole('list', {name: 'Attached files'}).locator('li > span').allTextContents();
+        return this.page.getByRole('list', {name: 'Attached files', includeHidden: true}).locator('li > span').allTextContents();
     }
 
     /** Opens the dialog from the paperclip menu of the channel's editor. */

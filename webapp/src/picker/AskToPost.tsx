@@ -70,7 +70,7 @@ export function AskToPost({client, target, selection, onBack, onPosted}: Props):
                 >
                     <FormattedMessage {...(target.rootId ? words.askPostThread : words.askPost)}/>
                 </p>
-                <ul>
+                <ul className='filehost-attach__names'>
                     {selection.map(({id, name}) => <li key={id}><bdi>{name}</bdi></li>)}
                 </ul>
                 <p className='filehost-attach__help'>

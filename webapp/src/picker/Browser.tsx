@@ -49,16 +49,16 @@ export function Browser({client, connection, composer, user, selection, onSelect
         remember(user, host.id, memory);
     }, [user, host.id, memory]);
 
-    // The focus waits on the stage while there is no list.
+    // The focus waits on the stage while there is no list: FileGrid leaves it there.
     const toStage = useCallback(() => {
-        stage.current?.focus();
+        (stage.current?.querySelector<HTMLElement>('[role="grid"]') ?? stage.current)?.focus();
     }, []);
     useEffect(toStage, [toStage]);
     useLayoutEffect(() => {
         if (stage.current && document.activeElement === stage.current) {
             stage.current.querySelector<HTMLElement>('[role="grid"]')?.focus();
         }
-    }, [listed, reviewing, listing.entries]);
+    });
 
     const go = (to: Place) => {
         setCameFrom(place.path);
@@ -132,13 +132,17 @@ export function Browser({client, connection, composer, user, selection, onSelect
                     </Notice>
                 )}
                 <div className='filehost-attach__toolbar'>
-                    <Search
-                        place={place}
-                        host={host.name}
-                        field={field}
-                        onSearch={search}
-                        onLeave={toStage}
-                    />
+                    <span className='filehost-attach__search'>
+                        {listing.capabilities?.search && (
+                            <Search
+                                place={place}
+                                host={host.name}
+                                field={field}
+                                onSearch={search}
+                                onLeave={toStage}
+                            />
+                        )}
+                    </span>
                     <Choices
                         place={place}
                         arrangement={arrangement}
@@ -312,9 +316,11 @@ function useReached(listing: Listing, more: () => void): (index: number) => void
         latest.current = {listing, more};
     });
     const reached = useRef(0);
+    const asked = useRef<Listing>();
     const check = useCallback((index: number) => {
         reached.current = index;
-        if (wantsMore(latest.current.listing, index)) {
+        if (wantsMore(latest.current.listing, index) && asked.current !== latest.current.listing) {
+            asked.current = latest.current.listing;
             latest.current.more();
         }
     }, []);

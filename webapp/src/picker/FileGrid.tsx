@@ -1,5 +1,5 @@
 import {defaultRangeExtractor, useVirtualizer} from '@tanstack/react-virtual';
-import React, {useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactElement, type ReactNode} from 'react';
+import React, {useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactElement, type ReactNode, type RefObject} from 'react';
 import {FormattedMessage, useIntl, type MessageDescriptor} from 'react-intl';
 
 import type {Client} from '../client';
@@ -60,7 +60,8 @@ type Props = {
 export function FileGrid(props: Props): ReactElement {
     const {entries, total, label, selection, tiles, startAt, children, onReached} = props;
     const scroller = useRef<HTMLDivElement>(null);
-    const columns = useColumns(scroller, tiles);
+    const rowsGroup = useRef<HTMLDivElement>(null);
+    const {columns, margin} = useMeasures(scroller, rowsGroup, tiles);
     const [at, setAt] = useState(() => Math.max(0, entries.findIndex(({path}) => path === startAt)));
     const current = Math.min(at, entries.length - 1);
     const rowHeight = tiles ? heights.tile : heights.row;
@@ -72,14 +73,17 @@ export function FileGrid(props: Props): ReactElement {
         getScrollElement: () => scroller.current,
         estimateSize: () => rowHeight,
         overscan: 6,
-        scrollPaddingStart: tiles ? 0 : 36,
+
+        // The names of the columns are above the rows, and stay there.
+        scrollMargin: margin,
+        scrollPaddingStart: margin,
 
         // The current row exists also when it can't be seen: it is what a screen reader is at.
         rangeExtractor: (range) => [...new Set([currentRow, ...defaultRangeExtractor(range)])].filter((row) => row < range.count).sort((a, b) => a - b),
     });
     useLayoutEffect(() => {
         virtualizer.measure();
-    }, [virtualizer, rowHeight, columns]);
+    }, [virtualizer, rowHeight, columns, margin]);
 
     const rows = virtualizer.getVirtualItems();
     const lastInSight = ((rows.at(-1)?.index ?? 0) + 1) * columns - 1;
@@ -89,6 +93,16 @@ export function FileGrid(props: Props): ReactElement {
     useEffect(() => {
         virtualizer.scrollToIndex(currentRow);
     }, [virtualizer, currentRow]);
+
+    // Who was in the list that goes is in the one that comes, and not at the start of the page.
+    useLayoutEffect(() => {
+        const {current: element} = scroller;
+        return () => {
+            if (element?.contains(document.activeElement)) {
+                element.parentElement?.focus();
+            }
+        };
+    }, []);
 
     const {onKeyDown, onClickOf} = useKeys(props, {at: current, setAt, columns, scroller, rowHeight});
     const item = (index: number, entry: Entry): ItemProps => ({
@@ -119,6 +133,7 @@ export function FileGrid(props: Props): ReactElement {
         >
             {!tiles && <Headers {...props}/>}
             <div
+                ref={rowsGroup}
                 className='filehost-attach__rows'
                 role='rowgroup'
                 style={{height: virtualizer.getTotalSize()}}
@@ -130,7 +145,7 @@ export function FileGrid(props: Props): ReactElement {
                             <Row
                                 key={entry.id}
                                 {...item(row, entry)}
-                                top={start}
+                                top={start - margin}
                             />
                         ));
                     }
@@ -140,7 +155,7 @@ export function FileGrid(props: Props): ReactElement {
                             className='filehost-attach__tiles'
                             role='row'
                             aria-rowindex={row + 1}
-                            style={{transform: `translateY(${start}px)`, gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))`}}
+                            style={{transform: `translateY(${start - margin}px)`, gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))`}}
                         >
                             {inRow.map((entry, column) => (
                                 <Tile
@@ -158,26 +173,26 @@ export function FileGrid(props: Props): ReactElement {
     );
 }
 
-/** How many tiles lie side by side; 1 in a list. */
-function useColumns(scroller: React.RefObject<HTMLElement | null>, tiles: boolean): number {
-    const [width, setWidth] = useState(0);
+/** How many tiles lie side by side, 1 in a list; and how much is above the first row, in CSS pixels. */
+function useMeasures(scroller: RefObject<HTMLElement>, rows: RefObject<HTMLElement>, tiles: boolean): {columns: number; margin: number} {
+    const [{width, margin}, setMeasures] = useState({width: 0, margin: 0});
     useLayoutEffect(() => {
         const element = scroller.current;
         if (!element) {
             return undefined;
         }
         const observer = new ResizeObserver(() => {
-            setWidth(element.clientWidth);
+            setMeasures({width: element.clientWidth, margin: rows.current?.offsetTop ?? 0});
         });
         observer.observe(element);
         return () => {
             observer.disconnect();
         };
-    }, [scroller]);
-    return tiles ? Math.max(1, Math.floor((width - 24) / tileWidth)) : 1;
+    }, [scroller, rows]);
+    return tiles ? {columns: Math.max(1, Math.floor((width - 24) / tileWidth)), margin: 0} : {columns: 1, margin};
 }
 
-type Position = {at: number; setAt: (at: number) => void; columns: number; scroller: React.RefObject<HTMLElement | null>; rowHeight: number};
+type Position = {at: number; setAt: (at: number) => void; columns: number; scroller: RefObject<HTMLElement>; rowHeight: number};
 
 /** What keys and clicks do. */
 function useKeys(props: Props, {at, setAt, columns, scroller, rowHeight}: Position) {

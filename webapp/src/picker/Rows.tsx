@@ -107,13 +107,13 @@ export function Row(props: ItemProps & {top: number}): ReactElement {
                 className='filehost-attach__modified'
                 role='gridcell'
             >
-                {modified}
+                <bdi>{modified}</bdi>
             </span>
             <span
                 className='filehost-attach__size'
                 role='gridcell'
             >
-                {size}
+                <bdi>{size}</bdi>
             </span>
         </div>
     );
@@ -143,7 +143,7 @@ export function Tile(props: ItemProps & {column: number}): ReactElement {
                 />
             </span>
             <bdi title={entry.name}>{entry.name}</bdi>
-            <span className='filehost-attach__reason'>{reason ?? size}</span>
+            <span className='filehost-attach__reason'><bdi>{reason ?? size}</bdi></span>
         </div>
     );
 }

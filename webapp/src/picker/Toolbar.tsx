@@ -52,7 +52,7 @@ export function Search({place, host, field, onSearch, onLeave}: SearchProps): Re
         onSearch('');
     };
     return (
-        <span className='filehost-attach__search'>
+        <>
             <Icon
                 name='search'
                 size={18}
@@ -79,7 +79,7 @@ export function Search({place, host, field, onSearch, onLeave}: SearchProps): Re
                     }
                 }}
             />
-        </span>
+        </>
     );
 }
 
