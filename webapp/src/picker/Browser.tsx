@@ -169,7 +169,12 @@ export function Browser({client, connection, composer, user, selection, onSelect
                     capabilities={listing.capabilities}
                     onGo={go}
                 />
-                {place.view === 'folder' && (
+                {reviewing && (
+                    <p className='filehost-attach__reviewed'>
+                        <FormattedMessage {...words.chosenFiles}/>
+                    </p>
+                )}
+                {place.view === 'folder' && !reviewing && (
                     <Crumbs
                         place={place}
                         host={host.name}

@@ -94,13 +94,14 @@ export function Row(props: ItemProps & {top: number}): ReactElement {
                 />
                 <span className='filehost-attach__texts'>
                     <bdi title={entry.name}>{entry.name}</bdi>
-                    {reason && <span className='filehost-attach__reason'>{reason}</span>}
-                    <span
-                        className='filehost-attach__narrow'
-                        aria-hidden='true'
-                    >
-                        {[size, modified].filter(Boolean).join(' · ')}
-                    </span>
+                    {reason ? <span className='filehost-attach__reason'>{reason}</span> : (
+                        <span
+                            className='filehost-attach__narrow'
+                            aria-hidden='true'
+                        >
+                            {[size, modified].filter(Boolean).join(' · ')}
+                        </span>
+                    )}
                 </span>
             </span>
             <span
