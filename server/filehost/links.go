@@ -71,7 +71,16 @@ func (s *Service) keepLinks(ctx context.Context, postID string, posted Posted) e
 		}
 	}
 	if ends && posted.RootID != "" {
-		return s.addToList(ctx, threadKey(posted.RootID), postID, mostThreadPosts)
+		if err := s.addToList(ctx, threadKey(posted.RootID), postID, mostThreadPosts); err != nil {
+			return err
+		}
+	}
+	for _, item := range posted.Items {
+		if item.Link.Public {
+			if err := s.addPost(ctx, item.Link.ShareID, postID); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -95,7 +104,7 @@ func (s *Service) addToList(ctx context.Context, key, postID string, most int) e
 }
 
 func (s *Service) changeList(ctx context.Context, key string, change func([]string) []string) error {
-	for ctx.Err() == nil {
+	for tries := 0; s.mayTry(ctx, tries); tries++ {
 		raw, err := s.KV.Get(ctx, key)
 		if err != nil {
 			return storeFailed(err)
@@ -199,21 +208,38 @@ func (s *Service) ChangeLink(ctx context.Context, userID, id string, change Link
 			if err != nil {
 				return err
 			}
-			share, err = s.Remote.ChangeShare(ctx, credential, entry, item.Link.ShareID, ShareChange(change))
+			if share, err = s.Remote.ChangeShare(ctx, credential, entry, item.Link.ShareID, ShareChange(change)); err != nil {
+				share, _ = s.Remote.ShareOf(ctx, credential, entry, item.Link.ShareID) // of several changes, some may have been made
+			}
 			return err
 		})
 	}, nil)
-	if err != nil {
+	if share.ID == "" {
 		return PostedLink{}, err
 	}
-	posted, err = s.changeLinked(ctx, postID, at, func(link *Linked) {
-		fresh := newLinked(share)
-		link.Permission, link.Password, link.ExpiresAt = fresh.Permission, fresh.Password, fresh.ExpiresAt
-	})
-	if err != nil {
+	posted, keepErr := s.tellChanged(ctx, postID, at, share)
+	if err = firstError(err, keepErr); err != nil {
 		return PostedLink{}, err
 	}
 	return s.newPostedLink(postID, posted, at), nil
+}
+
+// tellChanged keeps what a link is now, and has all posts that it is in say so.
+func (s *Service) tellChanged(ctx context.Context, postID string, at int, share HostShare) (Posted, error) {
+	change := func(link *Linked) {
+		fresh := newLinked(share)
+		link.Permission, link.Password, link.ExpiresAt = fresh.Permission, fresh.Password, fresh.ExpiresAt
+	}
+	posted, err := s.changeLinked(ctx, postID, at, change)
+	if err != nil {
+		return posted, err
+	}
+	posts, err := s.postsOf(ctx, share.ID)
+	if err != nil && KindOf(err) != NotFound {
+		s.Log.Warn("Which other posts have a link that was changed can't be told.", "post_id", postID, "error", err)
+	}
+	s.tellOthers(ctx, posts, postID, share.ID, change)
+	return posted, nil
 }
 
 func (c LinkChange) check(now time.Time) error {
@@ -241,7 +267,8 @@ func (s *Service) RevokeLink(ctx context.Context, userID, id string) error {
 		return err
 	}
 	item := posted.Items[at]
-	if err = s.condemnShare(ctx, item.Link.ShareID); err != nil {
+	posts, err := s.condemnShare(ctx, item.Link.ShareID)
+	if err != nil {
 		return err
 	}
 	event := AuditEvent{Action: AuditUnlink}
@@ -252,7 +279,9 @@ func (s *Service) RevokeLink(ctx context.Context, userID, id string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.changeLinked(ctx, postID, at, func(link *Linked) { link.RevokedAt = s.Clock.Now().UTC() })
+	revoked := func(link *Linked) { link.RevokedAt = s.Clock.Now().UTC() }
+	_, err = s.changeLinked(ctx, postID, at, revoked)
+	s.tellOthers(ctx, posts, postID, item.Link.ShareID, revoked)
 	return err
 }
 

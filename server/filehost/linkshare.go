@@ -16,6 +16,7 @@ const mostUses = 200
 // shareUse is what is known of who needs a share. Posts are named by their cards.
 type shareUse struct {
 	Cards   []string `json:"cards"`
+	Posts   []string `json:"posts,omitempty"`   // that are known to have it, by their ids
 	Foreign bool     `json:"foreign,omitempty"` // the user has made it by himself: it is his to end
 	Ending  bool     `json:"ending,omitempty"`  // nobody else may use it any more
 }
@@ -28,7 +29,7 @@ func (s *Service) shareKey(shareID string) string {
 // changeShareUse changes what is known of who needs a share.
 func (s *Service) changeShareUse(ctx context.Context, shareID string, change func(use *shareUse, known bool) error) error {
 	key := s.shareKey(shareID)
-	for ctx.Err() == nil {
+	for tries := 0; s.mayTry(ctx, tries); tries++ {
 		raw, err := s.KV.Get(ctx, key)
 		if err != nil {
 			return storeFailed(err)
@@ -90,12 +91,60 @@ func (s *Service) releaseShare(ctx context.Context, shareID, card string, foreig
 	return last, err
 }
 
-// condemnShare lets nobody use a share any more, whoever needs it.
-func (s *Service) condemnShare(ctx context.Context, shareID string) error {
-	return s.changeShareUse(ctx, shareID, func(use *shareUse, _ bool) error {
-		use.Ending = true
+// condemnShare lets nobody use a share any more, whoever needs it, and returns the posts that have it.
+func (s *Service) condemnShare(ctx context.Context, shareID string) (posts []string, err error) {
+	err = s.changeShareUse(ctx, shareID, func(use *shareUse, _ bool) error {
+		use.Ending, posts = true, use.Posts
 		return nil
 	})
+	return posts, err
+}
+
+// addPost notes that a post has a share: where nothing is known of the share, nothing is noted.
+func (s *Service) addPost(ctx context.Context, shareID, postID string) error {
+	err := s.changeShareUse(ctx, shareID, func(use *shareUse, known bool) error {
+		if !known || slices.Contains(use.Posts, postID) {
+			return errNoLink()
+		}
+		use.Posts = append(use.Posts, postID)
+		use.Posts = use.Posts[max(0, len(use.Posts)-mostUses):]
+		return nil
+	})
+	if KindOf(err) == NotFound {
+		err = nil // there is nothing to note
+	}
+	return err
+}
+
+// postsOf are the posts that are known to have a share.
+func (s *Service) postsOf(ctx context.Context, shareID string) (posts []string, err error) {
+	err = s.changeShareUse(ctx, shareID, func(use *shareUse, known bool) error {
+		if posts = use.Posts; !known {
+			return errNoLink()
+		}
+		return nil
+	})
+	return posts, err
+}
+
+// tellOthers has the other posts with a share say what has become of it, too. They must not tell less of it than is so.
+func (s *Service) tellOthers(ctx context.Context, posts []string, told, shareID string, change func(*Linked)) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	defer cancel()
+	for _, postID := range posts {
+		posted, err := s.postedAs(ctx, postID)
+		if postID == told || err != nil { // nothing is known of it any more, or it can't be told
+			continue
+		}
+		for at, item := range posted.Items {
+			if item.Link == nil || item.Link.ShareID != shareID || !item.Link.RevokedAt.IsZero() {
+				continue
+			}
+			if _, err = s.changeLinked(ctx, postID, at, change); err != nil {
+				s.Log.Warn("A post still says what its link was before.", "post_id", postID, "error", err)
+			}
+		}
+	}
 }
 
 // everyShare and withTheirPost say which links of a post are to be ended.

@@ -1,6 +1,7 @@
 package filehost
 
 import (
+	"net/url"
 	"strings"
 	"unicode"
 )
@@ -34,7 +35,15 @@ func literal(name string) string {
 // Literal is a name that somebody else chose, as Markdown that shows it as it is.
 func Literal(name string) string { return literal(name) }
 
-// linkable is an address that ends no Markdown link before its own end.
+// linkable is an address that ends no Markdown link before its own end, nor begins code in which that would be none.
 func linkable(address string) string {
-	return strings.NewReplacer("(", "%28", ")", "%29", "<", "%3C", ">", "%3E", " ", "%20", "\\", "%5C").Replace(address)
+	var text strings.Builder
+	for _, r := range address {
+		if strings.ContainsRune("()<>\\`\"", r) || unicode.IsSpace(r) {
+			text.WriteString(url.PathEscape(string(r)))
+			continue
+		}
+		text.WriteRune(r)
+	}
+	return text.String()
 }

@@ -116,7 +116,7 @@ func (s *Service) readPosted(ctx context.Context, postID string) (posted Posted,
 // changePosted changes what is known of a post, and keeps a new one when there is nothing (posted is zero then). change
 // may be called more than once; nothing is written when it fails.
 func (s *Service) changePosted(ctx context.Context, postID string, change func(*Posted) error) error {
-	for ctx.Err() == nil {
+	for tries := 0; s.mayTry(ctx, tries); tries++ {
 		posted, raw, err := s.readPosted(ctx, postID)
 		if err != nil && KindOf(err) != NotFound {
 			return err
@@ -142,7 +142,7 @@ func (s *Service) forgetPosted(ctx context.Context, postID string) error {
 }
 
 func (s *Service) forget(ctx context.Context, key string) error {
-	for ctx.Err() == nil {
+	for tries := 0; s.mayTry(ctx, tries); tries++ {
 		raw, err := s.KV.Get(ctx, key)
 		if err != nil || raw == nil {
 			return errors.Wrap(err, "forget a post")

@@ -54,7 +54,7 @@ func shelfKey(shelf int) string { return fmt.Sprintf("%s%x", todoPrefix, shelf) 
 
 // changeShelf changes the tasks of a shelf. Nothing is written when change reports false.
 func (s *Service) changeShelf(ctx context.Context, key string, change func([]todo) ([]todo, bool, error)) error {
-	for ctx.Err() == nil {
+	for tries := 0; s.mayTry(ctx, tries); tries++ {
 		raw, err := s.KV.Get(ctx, key)
 		if err != nil {
 			return storeFailed(err)

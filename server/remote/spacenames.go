@@ -2,7 +2,7 @@ package remote
 
 import (
 	"strings"
-	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -41,30 +41,30 @@ func newSpaces(drives []drive) *spaces {
 // space and that of shares keep theirs, whatever other spaces he is invited to are called.
 func (s *spaces) name(names map[string]string) {
 	plain := make([]string, len(s.list))
-	most := map[string]int{}      // by name, of how high a rank the highest is...
+	most := map[string]int{}      // by looks, of how high a rank the highest is...
 	holders := map[string]int{}   // ...and how many have it
 	suffixes := map[string]bool{} // that tell spaces apart
 	for i, each := range s.list {
 		plain[i] = folderName(names[each.id], each.space)
 		suffixes[suffix(shortID(each.id))], suffixes[suffix(each.id)] = true, true
-		switch rank, has := ranks[each.space], holders[plain[i]] > 0; {
-		case !has || rank > most[plain[i]]:
-			most[plain[i]], holders[plain[i]] = rank, 1
-		case rank == most[plain[i]]:
-			holders[plain[i]]++
+		switch rank, look := ranks[each.space], looks(plain[i]); {
+		case holders[look] == 0 || rank > most[look]:
+			most[look], holders[look] = rank, 1
+		case rank == most[look]:
+			holders[look]++
 		}
 	}
 	short := map[string]int{}
 	for i, each := range s.list {
-		short[plain[i]+suffix(shortID(each.id))]++
+		short[looks(plain[i])+suffix(shortID(each.id))]++
 	}
 	for i, each := range s.list {
-		name := plain[i]
-		_, behind, ok := cutLast(name, " (")
+		name, look := plain[i], looks(plain[i])
+		_, behind, ok := cutLast(look, " (")
 		lookalike := ok && suffixes[" ("+behind]
-		if ranks[each.space] < most[name] || holders[name] > 1 || lookalike {
+		if ranks[each.space] < most[look] || holders[look] > 1 || lookalike {
 			name = plain[i] + suffix(shortID(each.id))
-			if short[name] > 1 {
+			if short[look+suffix(shortID(each.id))] > 1 {
 				name = plain[i] + suffix(each.id)
 			}
 		}
@@ -74,6 +74,11 @@ func (s *spaces) name(names map[string]string) {
 
 // ranks say whose name counts where two have the same: the highest's.
 var ranks = map[filehost.SpaceKind]int{filehost.PersonalSpace: 2, filehost.SharesSpace: 1, filehost.ProjectSpace: 0}
+
+// looks is the same for names that look the same but for the joiners and spaces in them.
+func looks(name string) string {
+	return strings.Join(strings.Fields(strings.NewReplacer("\u200c", "", "\u200d", "").Replace(name)), " ")
+}
 
 func suffix(id string) string { return " (" + id + ")" }
 
@@ -102,7 +107,7 @@ const maxSpaceNameBytes = 255
 func folderName(name string, kind filehost.SpaceKind) string {
 	name = norm.NFC.String(strings.ToValidUTF8(name, "_"))
 	name = strings.Map(func(r rune) rune {
-		if r == '/' || r == '\\' || unicode.IsControl(r) {
+		if r == '/' || r == '\\' || !filehost.Shown(string(r), utf8.UTFMax) { // what can't be seen would make two names look the same
 			return '_'
 		}
 		return r
