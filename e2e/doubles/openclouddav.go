@@ -280,12 +280,12 @@ func (o *OpenCloud) get(w http.ResponseWriter, r *http.Request, at place) {
 		o.missing(w, r)
 		return
 	}
-	if n.isDir() {
-		w.WriteHeader(http.StatusOK)
-		return
-	}
 	if asksPreview(r) {
 		o.filePreview(w, r, n)
+		return
+	}
+	if n.isDir() {
+		w.WriteHeader(http.StatusOK)
 		return
 	}
 	size := n.info.Size()

@@ -2,6 +2,7 @@ package doubles
 
 import (
 	"bytes"
+	"encoding/xml"
 	"image"
 	_ "image/gif" // as the hosts do
 	_ "image/jpeg"
@@ -44,7 +45,7 @@ func (n *Nextcloud) corePreview(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusNotFound, []any{})
 	default:
 		n.faults.Serve(w, r, user, at.path, func(w http.ResponseWriter, _ *http.Request) {
-			made, ok := n.preview(at, width, height)
+			made, ok := n.preview(at, width, height, false)
 			if !ok {
 				writeJSON(w, http.StatusNotFound, []any{})
 				return
@@ -79,7 +80,7 @@ func asksPreview(r *http.Request) bool {
 // filePreview serves ?preview of ownCloud (apps/dav/lib/Files/PreviewPlugin.php).
 func (s *sabre) filePreview(w http.ResponseWriter, r *http.Request, n node) {
 	width, height, ok := previewSize(r.URL.Query().Get("x"), r.URL.Query().Get("y"))
-	made, drawn := s.preview(n, width, height)
+	made, drawn := s.preview(n, width, height, false)
 	if !ok || !drawn {
 		s.fail(w, http.StatusNotFound, "NotFound", "")
 		return
@@ -89,19 +90,60 @@ func (s *sabre) filePreview(w http.ResponseWriter, r *http.Request, n node) {
 	writeImage(w, made)
 }
 
-// filePreview serves ?preview=1 (services/webdav).
+// openCloudPreviewed are the types that OpenCloud has a preview of (services/thumbnails/pkg/thumbnail/thumbnail.go).
+var openCloudPreviewed = []string{"image/png", "image/jpeg", "image/gif", "image/bmp", "image/tiff", "text/plain"}
+
+// mostPixels is the longest side of an image that OpenCloud makes a small one of.
+const mostPixels = 7680
+
+// filePreview serves ?preview=1 (services/webdav), with the statuses of a live OpenCloud. Without processor=fit it gives a
+// square of the image.
 func (o *OpenCloud) filePreview(w http.ResponseWriter, r *http.Request, n node) {
 	width, height, ok := previewSize(r.URL.Query().Get("x"), r.URL.Query().Get("y"))
-	if !ok {
+	size := pixels(o.disk.file(n.user, n.path))
+	switch {
+	case !ok:
 		davError(w, http.StatusBadRequest, "BadRequest", "Cannot set width of 0 or smaller!")
 		return
-	}
-	made, ok := o.preview(n, width, height)
-	if !ok {
+	case n.isDir():
+		davError(w, http.StatusBadRequest, "BadRequest", "Unsupported file type")
+		return
+	case !slices.Contains(openCloudPreviewed, n.mimeType()):
 		davError(w, http.StatusNotFound, "NotFound", "File with name "+n.name()+" could not be located")
+		return
+	case size.X > mostPixels || size.Y > mostPixels:
+		thumbnailError(w, http.StatusForbidden, "thumbnails: image is too large")
+		return
+	}
+	crop := r.URL.Query().Get("processor") != "fit"
+	made, ok := o.preview(n, width, height, crop)
+	if !ok {
+		thumbnailError(w, http.StatusInternalServerError,
+			`{"id":"eu.opencloud.api.thumbnails","code":500,"detail":"could not get image","status":"Internal Server Error"}`)
 		return
 	}
 	writeImage(w, made)
+}
+
+// thumbnailError is an error that names no exception.
+func thumbnailError(w http.ResponseWriter, status int, message string) {
+	w.Header().Set("Content-Type", "application/xml; charset=utf-8")
+	w.WriteHeader(status)
+	writeXML(w, xml.Header+`<d:error xmlns:d="DAV" xmlns:s="http://sabredav.org/ns"><s:exception></s:exception><s:message>`+
+		escapeXML(message)+`</s:message></d:error>`)
+}
+
+// pixels is the size of the image that a file holds; zero = it holds none.
+func pixels(file string) image.Point {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return image.Point{}
+	}
+	config, _, err := image.DecodeConfig(bytes.NewReader(raw))
+	if err != nil {
+		return image.Point{}
+	}
+	return image.Pt(config.Width, config.Height)
 }
 
 func writeImage(w http.ResponseWriter, made []byte) {
@@ -118,8 +160,8 @@ func previewSize(x, y string) (width, height int, ok bool) {
 }
 
 // preview makes an image of a file that fits into a box, in the file's proportions, and never larger than the file's own.
-// Of a text it is a white sheet. It fails for what can't be drawn.
-func (s *server) preview(n node, width, height int) ([]byte, bool) {
+// Of a text it is a white sheet. It fails for what can't be drawn. One that is cropped is of the square in the middle.
+func (s *server) preview(n node, width, height int, crop bool) ([]byte, bool) {
 	if !hasPreview(n) {
 		return nil, false
 	}
@@ -134,6 +176,9 @@ func (s *server) preview(n node, width, height int) ([]byte, bool) {
 			return nil, false
 		}
 		bounds = drawn.Bounds()
+	}
+	if side := min(bounds.Dx(), bounds.Dy()); crop {
+		bounds = image.Rect(0, 0, side, side).Add(bounds.Min).Add(bounds.Size().Sub(image.Pt(side, side)).Div(2))
 	}
 	scale := min(1, float64(width)/float64(bounds.Dx()), float64(height)/float64(bounds.Dy()))
 	small := image.NewRGBA(image.Rect(0, 0, max(1, int(scale*float64(bounds.Dx()))), max(1, int(scale*float64(bounds.Dy())))))

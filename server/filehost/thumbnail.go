@@ -8,7 +8,8 @@ import (
 	"io"
 )
 
-// The bounds of the square that a thumbnail fits into, in pixels. Nextcloud's may be somewhat larger: it makes a few sizes only.
+// The bounds of the square that a thumbnail fits into, in pixels. Nextcloud's and OpenCloud's may be larger: they make a few
+// sizes only.
 const (
 	MinThumbnailSize     = 16
 	MaxThumbnailSize     = 1024

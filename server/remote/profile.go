@@ -3,6 +3,7 @@ package remote
 import (
 	"encoding/json"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -71,6 +72,7 @@ var profiles = map[string]profile{
 		previews: previews{
 			query:  map[string]string{"a": "1", "forceIcon": "0"}, // the whole image, not a square of it; no icon where there is none
 			byPath: "/index.php/core/preview.png", byID: "/index.php/core/preview", property: true,
+			none: []int{http.StatusBadRequest},
 		},
 		ids:     idsBySearch,
 		search:  basicSearches,
@@ -116,9 +118,13 @@ var profiles = map[string]profile{
 		ids:           idsBySpace,
 		search:        keywordReports,
 		saves:         byTUS,
-		previews:      previews{query: previewOfFile, types: []string{"image/png", "image/jpeg", "image/gif", "image/bmp", "image/tiff", "text/plain"}},
-		sharing:       graphSharing,
-		capabilities:  filehost.Capabilities{Links: allLinks, Search: true, Shared: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Spaces: true, Save: true},
+		previews: previews{
+			query: map[string]string{"preview": "1", "processor": "fit"}, // the whole image, not a square of it
+			types: []string{"image/png", "image/jpeg", "image/gif", "image/bmp", "image/tiff", "text/plain"},
+			none:  []int{http.StatusBadRequest, http.StatusForbidden, http.StatusInternalServerError}, // the second: too many pixels
+		},
+		sharing:      graphSharing,
+		capabilities: filehost.Capabilities{Links: allLinks, Search: true, Shared: true, Thumbnails: true, StableIDs: true, ChangeDetection: true, Spaces: true, Save: true},
 	},
 	"webdav": {
 		properties:   []property{resourceType, contentLength, contentType, lastModified, etag},

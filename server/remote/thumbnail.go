@@ -26,6 +26,7 @@ type previews struct {
 	byID     string            // is asked with the id as the parameter fileId, below the base URL; "" = the id's path is looked up
 	property bool              // nc:has-preview tells which files have one; else their types do...
 	types    []string          // ...which are these
+	none     []int             // what it answers, beside 404, for a file that it can make none of
 }
 
 // previewPatience is how long a host may work on an image before the first byte.
@@ -102,7 +103,8 @@ func (c *Client) withoutPreview(ctx context.Context, credential filehost.Credent
 	if errors.As(err, &known) && known.Kind == filehost.Conflict {
 		known.RetryAfter = cmp.Or(known.RetryAfter, previewRetry)
 	}
-	if kind := filehost.KindOf(err); kind != filehost.NotFound && kind != filehost.Unsupported && answeredWith(err) != http.StatusBadRequest {
+	if kind := filehost.KindOf(err); kind != filehost.NotFound && kind != filehost.Unsupported &&
+		!slices.Contains(c.profile.previews.none, answeredWith(err)) {
 		return err
 	}
 	field := "path"
@@ -116,6 +118,8 @@ func (c *Client) withoutPreview(ctx context.Context, credential filehost.Credent
 		return statErr
 	case entry.Kind == filehost.Folder:
 		return filehost.Invalid(field, entry.Path.String()+" is a folder, not a file.")
+	case filehost.KindOf(err) == filehost.Forbidden && !slices.Contains(entry.Permissions, filehost.Read):
+		return err
 	}
 	return c.noPreview(err)
 }

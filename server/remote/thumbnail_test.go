@@ -22,7 +22,8 @@ const (
 	avifHead = "\x00\x00\x00\x20ftypavif\x00\x00\x00\x00"
 )
 
-// preview serves one answer to each request for an image, and tells of /file.png to who asks what is there.
+// preview serves one answer to each request for an image, and tells who asks what is there of /file.png, of /closed.png that
+// may not be had, and of a folder.
 func preview(t *testing.T, kind string, serveImage http.HandlerFunc) *Client {
 	top := "/remote.php/dav/files/alice"
 	if kind == "opencloud" {
@@ -36,6 +37,10 @@ func preview(t *testing.T, kind string, serveImage http.HandlerFunc) *Client {
 			answer(stated(top+"/file.png", ""))(w, r)
 		case r.URL.Path == top+"/folder":
 			answer(stated(top+"/folder", "<d:collection/>"))(w, r)
+		case r.URL.Path == top+"/closed.png":
+			answer(strings.Replace(stated(top+"/closed.png", ""), "<d:getetag>", "<oc:permissions>SX</oc:permissions><d:getetag>", 1))(w, r)
+		case r.URL.Path == top+"/failing.png":
+			w.WriteHeader(http.StatusInternalServerError)
 		default:
 			w.WriteHeader(http.StatusNotFound)
 		}
@@ -114,7 +119,7 @@ func TestWhatAHostIsAskedForAThumbnail(t *testing.T) {
 		"ownCloud": {"owncloud", byPath, "/remote.php/dav/files/alice/a ä+&#.png",
 			map[string]string{"preview": "1", "x": "64", "y": "64", "a": "1", "scalingup": "0"}},
 		"OpenCloud": {"opencloud", filehost.Ref{Path: byPath.Path.In(personal)}, "/dav/spaces/" + personalID + "/a ä+&#.png",
-			map[string]string{"preview": "1", "x": "64", "y": "64", "a": "1", "scalingup": "0"}},
+			map[string]string{"preview": "1", "x": "64", "y": "64", "processor": "fit"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -175,6 +180,11 @@ func TestWhyThereIsNoThumbnail(t *testing.T) {
 	}{
 		"the host has none of it":             {"nextcloud", "/file.png", 404, "", filehost.Unsupported, 0},
 		"OpenCloud makes none of the type":    {"opencloud", "/file.png", 400, "", filehost.Unsupported, 0},
+		"OpenCloud can't read it":             {"opencloud", "/file.png", 500, "", filehost.Unsupported, 0},
+		"OpenCloud finds it too large":        {"opencloud", "/file.png", 403, "", filehost.Unsupported, 0},
+		"OpenCloud lets it only be looked at": {"opencloud", "/closed.png", 403, "", filehost.Forbidden, 0},
+		"OpenCloud fails altogether":          {"opencloud", "/failing.png", 500, "", filehost.HostUnavailable, 0},
+		"Nextcloud makes none of the type":    {"nextcloud", "/file.png", 400, "", filehost.Unsupported, 0},
 		"the file is gone":                    {"nextcloud", "/gone.png", 404, "", filehost.NotFound, 0},
 		"it is a folder":                      {"nextcloud", "/folder", 404, "", filehost.InvalidRequest, 0},
 		"it is not to be seen":                {"nextcloud", "/file.png", 403, "", filehost.Forbidden, 0},
