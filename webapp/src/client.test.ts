@@ -1,6 +1,7 @@
 import {afterEach, beforeEach, describe, expect, it, vi} from 'vitest';
 
 import {ApiError, createClient, type Client} from './client';
+import {entry} from './test/files';
 import {refusal, Server} from './test/server';
 
 let server: Server;
@@ -42,6 +43,29 @@ describe('client', () => {
         expect(await client.accept(false)).toMatchObject({state: 'not_connected'});
         server.offer({account: 'bob'});
         expect(await client.accept(true)).toMatchObject({state: 'connected', account: 'bob'});
+    });
+
+    it('asks for a listing by path or id, with what is wanted of it', async () => {
+        server.finishSignIn();
+        const query = {view: 'folder', path: '/R&D #1', words: '', types: ['folder', 'image/'], sort: 'name', order: 'asc', limit: 5} as const;
+        await client.list(query);
+        await client.list({...query, id: 'id:7', words: 'a=b', types: [], cursor: 'c+/'});
+        expect(server.calls.map((call) => call.split('?')[1])).toEqual([
+            'path=%2FR%26D+%231&view=folder&sort=name&order=asc&limit=5&type=folder&type=image%2F',
+            'id=id%3A7&q=a%3Db&view=folder&sort=name&order=asc&limit=5&cursor=c%2B%2F',
+        ]);
+    });
+
+    it('knows the address of a small image, by the path or else by the id', () => {
+        const base = '/plugins/filehost-attach/api/thumbnail?';
+        expect(client.thumbnail(entry('/a&b.jpg'), 64)).toBe(`${base}path=%2Fa%26b.jpg&size=64&etag=%221%22`);
+        const {etag, ...nameless} = entry('/a.jpg', {path: ''});
+        expect(client.thumbnail(nameless, 256)).toBe(`${base}id=id%3A%2Fa.jpg&size=256`);
+    });
+
+    it('has no draft without a file', async () => {
+        server.failNext(Response.json({items: []}, {status: 201}));
+        expect(await rejection(client.copyForDraft({channelId: 'town', rootId: ''}, {id: 'id:1'}, 'key'))).toMatchObject({code: 'unreadable'});
     });
 
     it('calls below the subpath of the site', async () => {

@@ -118,7 +118,7 @@ export function createClient(subpath: string): Client {
             await call(`${base}/connection`, {method: 'DELETE', signal});
         },
         list: async (query, signal) => json<Page>(await call(`${base}/files?${listingParameters(query)}`, {method: 'GET', signal})),
-        thumbnail: ({id, etag}, pixels) => `${base}/thumbnail?${parameters({id, size: pixels, etag})}`,
+        thumbnail: ({id, path, etag}, pixels) => `${base}/thumbnail?${parameters({...(path === '' ? {id} : {path}), size: pixels, etag})}`,
         copyForDraft: async (target, item, key, signal) => {
             const body = attachment(target, [item], 'draft');
             const attached = await json<Attached>(await call(`${base}/attach`, {method: 'POST', body, key, signal}));

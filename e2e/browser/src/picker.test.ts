@@ -386,6 +386,17 @@ describe('the picker at a host that searches', () => {
             await web.files.waitFor();
             await web.inspect('picker-nextcloud');
 
+            await web.entry('Kinds').click();
+            await web.button('Tiles').click();
+            const image = web.entry('picture.png').locator('img');
+            await image.waitFor();
+            await expect.poll(() => image.evaluate((element: HTMLImageElement) => element.naturalWidth)).toBeGreaterThan(0);
+            await web.inspect('picker-thumbnails');
+            await web.button('List').click();
+            await web.files.waitFor();
+            await web.dialog.getByRole('navigation', {name: 'Folders'}).getByRole('button').click();
+            await web.entry('Kinds').waitFor();
+
             const {keyboard} = web.page;
             await keyboard.press('/');
             await keyboard.type('plan');
