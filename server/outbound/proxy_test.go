@@ -60,11 +60,12 @@ func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadGateway)
 		return
 	}
-	w.WriteHeader(http.StatusOK)
+	// Before the answer: the first bytes behind it would be the HTTP server's, which reads ahead until then.
 	client, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return
 	}
+	_, _ = io.WriteString(client, "HTTP/1.1 200 Connection established\r\n\r\n")
 	go func() { _, _ = io.Copy(server, client); _ = server.Close() }()
 	_, _ = io.Copy(client, server)
 	_ = client.Close()
