@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -94,11 +95,11 @@ func (n *Nextcloud) uploads(w http.ResponseWriter, r *http.Request, caller strin
 
 // destination reads the header of that name: a path, or a URL.
 func (n *Nextcloud) destination(r *http.Request, user string) (name string, ok bool) {
-	asked, err := http.NewRequestWithContext(r.Context(), http.MethodGet, r.Header.Get("Destination"), nil)
+	asked, err := url.Parse(r.Header.Get("Destination"))
 	if err != nil {
 		return "", false
 	}
-	owner, name, ok := below(asked, davPrefix+"/files")
+	owner, name, ok := below(&http.Request{URL: asked}, davPrefix+"/files")
 	return name, ok && owner == user
 }
 

@@ -103,10 +103,6 @@ func readListing(r *request) (filehost.Listing, string, error) {
 	return listing, host, err
 }
 
-func notYet(field, message string) error {
-	return &filehost.Error{Kind: filehost.Unsupported, Field: field, Message: message}
-}
-
 // readRef takes an entry by its path or by its id, never by both; by default the root. within is what the names of the two
 // fields begin with.
 func readRef(within, path, id string) (filehost.Ref, error) {

@@ -77,7 +77,8 @@ func refuseKey(r *request) error {
 	if len(r.Header.Values("Idempotency-Key")) == 0 {
 		return nil
 	}
-	return notYet("Idempotency-Key", "This route keeps no keys; send what you may have to repeat with a name and conflict: fail.")
+	return &filehost.Error{Kind: filehost.Unsupported, Field: "Idempotency-Key",
+		Message: "This route keeps no keys; send what you may have to repeat with a name and conflict: fail."}
 }
 
 // makeFolder serves POST /folders.

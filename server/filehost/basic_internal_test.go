@@ -24,7 +24,7 @@ func TestKeptPagesHaveBounds(t *testing.T) {
 	for i := range 10 {
 		p.put("alice", fmt.Sprint(i), pageOf(keptBytesPerUser/3), now)
 		_, ok := p.get("0", now)
-		assert.Equal(t, true, ok, "it is used all the time")
+		assert.True(t, ok, "it is used all the time")
 	}
 	assert.LessOrEqual(t, p.byUser["alice"], int64(keptBytesPerUser))
 	_, ok := p.get("7", now)

@@ -25,7 +25,7 @@ func (s *suite) ranges() {
 			continue
 		}
 		require.NoError(s, err)
-		assert.EqualValues(s, size-offset, rest.Size)
+		assert.Equal(s, size-offset, rest.Size)
 		got, err := io.ReadAll(rest)
 		require.NoError(s, err)
 		assert.NoError(s, rest.Close())

@@ -156,7 +156,7 @@ func (s *suite) saveLarge() {
 			}
 			err := s.saveError(file)
 			require.Error(s, err, name)
-			if reason == errCut {
+			if errors.Is(reason, errCut) {
 				assert.ErrorIs(s, err, errCut, "it is the content's own error")
 			}
 			s.wantKind(filehost.Internal, err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"image"
 	"image/color"
+	"image/draw"
 	"image/png"
 	"io"
 
@@ -79,9 +80,7 @@ func (s *suite) thumbnail(ref filehost.Ref) image.Image {
 // drawing is an image of 400 by 200 pixels, all of one colour.
 func drawing(shade color.Gray16) string {
 	plain := image.NewGray16(image.Rect(0, 0, 400, 200))
-	for i := range plain.Pix {
-		plain.Pix[i] = byte(shade.Y)
-	}
+	draw.Draw(plain, plain.Rect, image.NewUniform(shade), image.Point{}, draw.Src)
 	var out bytes.Buffer
 	if err := png.Encode(&out, plain); err != nil {
 		panic(err) // a buffer takes everything
