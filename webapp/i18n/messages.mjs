@@ -5,7 +5,7 @@ import {mkdtempSync, readFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 
-const parts = {start: 'src/*.ts*', picker: 'src/picker/*.ts*'};
+const parts = {start: 'src/*.ts*', picker: 'src/picker/*.ts*', doors: 'src/doors/*.ts*'};
 const formatjs = (...args) => execFileSync('node_modules/.bin/formatjs', args, {stdio: ['ignore', 'ignore', 'inherit']});
 
 for (const [part, sources] of Object.entries(parts)) {

@@ -71,7 +71,8 @@ async function load(locale: string): Promise<Loaded> {
     return {Dialog, words: await loadWords(locale).catch(() => ({}))};
 }
 
-function LoadFailed({onClosed}: {onClosed: () => void}): ReactElement {
+/** The script of a dialog could not be loaded. */
+export function LoadFailed({onClosed}: {onClosed: () => void}): ReactElement {
     return (
         <Frame
             open={true}

@@ -166,7 +166,8 @@ type Request = {
     signal: AbortSignal | undefined;
 };
 
-async function call(address: string, {method, body, key, signal}: Request): Promise<Response> {
+/** Calls a route as the user who is logged in; rejects as {@link Client} does. */
+export async function call(address: string, {method, body, key, signal}: Request): Promise<Response> {
     const headers: Record<string, string> = {'X-Requested-With': 'XMLHttpRequest', 'X-CSRF-Token': csrfToken()};
     if (body) {
         headers['Content-Type'] = 'application/json';
@@ -200,7 +201,8 @@ function csrfToken(): string {
     return cookie?.slice('MMCSRF='.length) ?? '';
 }
 
-async function json<T>(answer: Response): Promise<T> {
+/** The body of an answer. */
+export async function json<T>(answer: Response): Promise<T> {
     try {
         return await answer.json() as T;
     } catch (error) {

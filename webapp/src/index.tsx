@@ -7,6 +7,7 @@ import french from '../i18n/start/fr.json';
 import japanese from '../i18n/start/ja.json';
 import {AttachLabel} from './AttachLabel';
 import {createClient} from './client';
+import {registerDoors} from './doors';
 import {EditorButton} from './EditorButton';
 import {Editors, type Composer} from './editors';
 import {CloudIcon} from './icon';
@@ -34,7 +35,8 @@ function initialize(registry: Registry, store: Store): void {
         opened.emit(editors.open(form, store.getState()));
     };
 
-    registry.registerTranslations((locale) => translations[locale.split('-')[0] ?? ''] ?? english);
+    const wordsOf = (locale: string) => translations[locale.split('-')[0] ?? ''] ?? english;
+    registry.registerTranslations(wordsOf);
     registry.registerWebSocketEventHandler(`custom_${pluginId}_connection`, changed.emit);
     registry.registerRootComponent(() => (
         <Root
@@ -56,6 +58,7 @@ function initialize(registry: Registry, store: Store): void {
         />
     ));
     document.addEventListener('keydown', onShortcut(open));
+    registerDoors(registry, store, client, changed, wordsOf);
 }
 
 window.registerPlugin(pluginId, {initialize});

@@ -1,4 +1,4 @@
-import type {ReactElement} from 'react';
+import type {ComponentType, ReactElement} from 'react';
 
 /** A configured file host. */
 export type Host = {
@@ -188,15 +188,37 @@ export type EditorProps = {
 /** The part of the web client's state that we read; any of it may be missing. */
 export type HostState = {
     entities?: {
-        users?: {currentUserId?: string};
+        users?: {currentUserId?: string; profiles?: Record<string, {locale?: string} | undefined>};
         channels?: {currentChannelId?: string};
-        posts?: {posts?: Record<string, {channel_id: string; root_id?: string} | undefined>};
+        posts?: {posts?: Record<string, {channel_id: string; root_id?: string; user_id?: string; type?: string; file_ids?: string[]} | undefined>};
+        files?: {files?: Record<string, FileInfo | undefined>};
     };
     views?: {rhs?: {selectedPostId?: string}};
 };
 
 /** The web client's store. */
 export type Store = {getState: () => HostState};
+
+/** A post, as the web client gives it to the component of its type. */
+export type Post = {
+
+    /** Of the server, while it is not being sent. */
+    id: string;
+    message: string;
+    user_id: string;
+
+    /** When it was last changed, in milliseconds. */
+    update_at?: number;
+};
+
+/** A page of ours among the user's settings. */
+export type UserSettings = {
+    id: string;
+
+    /** The name of the page. */
+    uiName: string;
+    sections: {title: string; component: ComponentType}[];
+};
 
 /** The part of the web client's plugin registry that we use. */
 export type Registry = {
@@ -205,6 +227,10 @@ export type Registry = {
 
     /** Missing in some versions. */
     registerPostEditorActionComponent?: (component: (props: EditorProps) => ReactElement | null) => string;
+    registerPostTypeComponent?: (type: string, component: ComponentType<{post: Post}>) => string;
+    registerFileDropdownMenuAction?: (match: (file: FileInfo) => boolean, text: ReactElement, action: (file: FileInfo) => void) => string;
+    registerPostDropdownMenuAction?: (text: ReactElement, action: (postId: string) => void, filter: (postId: string) => boolean) => string;
+    registerUserSettings?: (settings: UserSettings) => void;
     registerWebSocketEventHandler: (event: string, handler: () => void) => void;
     registerTranslations: (translationsOf: (locale: string) => Record<string, string>) => void;
 };

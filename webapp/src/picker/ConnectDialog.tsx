@@ -23,6 +23,12 @@ type Props = {
     /** The dialog is gone from the screen. */
     onClosed: () => void;
 
+    /** What the dialog is for once the user is connected, with the name of the host; without it, to attach files. */
+    purpose?: MessageDescriptor;
+
+    /** Whether what is shown then is large. */
+    wide?: boolean;
+
     /** What is shown to a user who is connected; without it, as whom he is. */
     children?: (connected: Connected) => ReactElement;
 };
@@ -40,7 +46,7 @@ export type Connected = {
 };
 
 /** The dialog in which a user connects to the file host, and then goes on to its files. */
-export function ConnectDialog({client, changed, onClosed, children}: Props): ReactElement {
+export function ConnectDialog({client, changed, onClosed, purpose = messages.attachFrom, wide = true, children}: Props): ReactElement {
     const [open, setOpen] = useState(true);
     const [lookedAt, setLookedAt] = useState<{since: string | undefined}>();
     const [view, actions] = useConnection(client, changed);
@@ -56,10 +62,15 @@ export function ConnectDialog({client, changed, onClosed, children}: Props): Rea
     return (
         <Frame
             open={open}
-            wide={goesOn}
+            wide={goesOn && wide}
             onClose={close}
             onClosed={onClosed}
-            title={<Title view={view} attaching={goesOn}/>}
+            title={(
+                <Title
+                    view={view}
+                    purpose={goesOn ? purpose : undefined}
+                />
+            )}
         >
             <style>{css + pickerCss}</style>
             <Spoken>
@@ -85,14 +96,14 @@ export function ConnectDialog({client, changed, onClosed, children}: Props): Rea
     );
 }
 
-function Title({view, attaching}: {view: View; attaching: boolean}): ReactElement {
+function Title({view, purpose}: {view: View; purpose: MessageDescriptor | undefined}): ReactElement {
     if (!('connection' in view)) {
         return <FormattedMessage {...messages.fileHost}/>;
     }
     const {host: {name: host}} = view.connection;
-    return attaching ? (
+    return purpose ? (
         <FormattedMessage
-            {...messages.attachFrom}
+            {...purpose}
             values={{host}}
         />
     ) : <>{host}</>;

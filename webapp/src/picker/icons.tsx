@@ -58,7 +58,7 @@ const shapes: [RegExp, Shape][] = [
 ];
 
 /** What an entry is, by its kind and MIME type. */
-export function shapeOf({kind, mime_type: type}: Entry): Shape {
+export function shapeOf({kind, mime_type: type}: Pick<Entry, 'kind' | 'mime_type'>): Shape {
     return kind === 'folder' ? 'folder' : shapes.find(([pattern]) => pattern.test(type))?.[1] ?? 'other';
 }
 
@@ -76,7 +76,7 @@ const marks: Record<Exclude<Shape, 'folder'>, string> = {
 };
 
 /** The picture of what an entry is. */
-export function FileIcon({entry, size}: {entry: Entry; size: number}): ReactElement {
+export function FileIcon({entry, size}: {entry: Pick<Entry, 'kind' | 'mime_type'>; size: number}): ReactElement {
     const shape = shapeOf(entry);
     return (
         <svg

@@ -18,7 +18,7 @@ export type Place = {
 };
 
 /** Which kinds of files are shown. */
-export type Kind = 'all' | 'images' | 'documents' | 'audio' | 'video';
+export type Kind = 'all' | 'folders' | 'images' | 'documents' | 'audio' | 'video';
 
 /** How a place is shown. */
 export type Arrangement = {sort: Sort; order: Order; kind: Kind};
@@ -32,6 +32,7 @@ export const usual: Arrangement = {sort: 'name', order: 'asc', kind: 'all'};
 /** The MIME types of each kind. Folders are always there, or nobody could look into them. */
 export const typesOf: Record<Kind, readonly string[]> = {
     all: [],
+    folders: ['folder'],
     images: ['folder', 'image/'],
     documents: [
         'folder', 'text/', 'application/pdf', 'application/rtf', 'application/msword', 'application/vnd.ms-excel',

@@ -56,6 +56,9 @@ export class Server {
     /** Why the method without an act of the user refuses him; undefined = it does not. */
     refuses: string | undefined;
 
+    /** Answers of further routes, by method and path below the API, such as "POST /save". */
+    readonly routes = new Map<string, (body: Record<string, unknown>) => Response>();
+
     /** Makes the next call fail. */
     failNext(fault: Fault): void {
         this.#faults.push(fault);
@@ -107,6 +110,10 @@ export class Server {
             return refusal(401, 'not_authenticated', 'Log in to Mattermost first.');
         }
         const {pathname, searchParams} = new URL(address, 'https://chat.example.com');
+        const route = this.routes.get(`${request.method ?? 'GET'} ${pathname.slice(site.length)}`);
+        if (route) {
+            return route(request.body ? JSON.parse(request.body as string) as Record<string, unknown> : {});
+        }
         switch (pathname) {
         case `${site}/connection`:
             return this.#connection(request);
