@@ -209,6 +209,10 @@ func TestAButtonIsOfNoUseToAnybodyElse(t *testing.T) {
 	for _, forged := range []string{"", "x", `{"do":"attach","channel":"channel","id":"` + id + `","until":"2036-01-01T00:00:00Z"}`, attach + "x"} {
 		assert.Equal(t, notYourButton, w.hands(t, alice, forged, id).Text)
 	}
+	host := w.service.Host
+	w.service.Host.ID = "another"
+	assert.Equal(t, notYourButton, w.hands(t, alice, attach, "").Text, "at another host")
+	w.service.Host = host
 	assert.Empty(t, w.mattermost.Posts())
 	w.clock.Advance(stepLife + time.Second)
 	assert.Equal(t, oldButton, w.hands(t, alice, attach, "").Text)

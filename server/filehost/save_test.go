@@ -231,10 +231,44 @@ func TestACredentialThatIsRejectedInBetweenCostsNothing(t *testing.T) {
 	assert.Zero(t, w.mattermost.OpenFiles())
 }
 
+func TestAFileThatChangesWhileItIsSavedIsNotSaved(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*world)
+		want   filehost.Kind
+	}{
+		"another size":      {func(w *world) { w.mattermost.AddFile("file", "report.pdf", []byte("another report"), alice) }, filehost.Changed},
+		"no longer alice's": {func(w *world) { w.mattermost.AddFile("file", "report.pdf", []byte("the report"), bob) }, filehost.Forbidden},
+		"gone":              {func(w *world) { w.mattermost.DeleteFile("file") }, filehost.NotFound},
+	} {
+		w := saveWorld()
+		tries := 0
+		w.remote.BeforeWrite(func(file filehost.NewFile) {
+			tries++
+			_, _ = io.ReadAll(io.LimitReader(file.Content, 3))
+			w.remote.Accept("2")
+			test.change(w)
+		})
+		_, err := w.Save(t.Context(), alice, saving(filehost.RenameNew))
+		assert.Equal(t, test.want, filehost.KindOf(err), "%s: %v", name, err)
+		assert.Equal(t, 1, tries, "%s: nothing is sent anew", name)
+		assert.Zero(t, w.mattermost.OpenFiles())
+	}
+}
+
+func TestTheLongestNameIsTold(t *testing.T) {
+	w, ask := saveWorld(), saving(filehost.RenameNew)
+	ask.Name = strings.Repeat("n", 256)
+	_, err := w.Save(t.Context(), alice, ask)
+	var known *filehost.Error
+	require.ErrorAs(t, err, &known)
+	assert.Equal(t, int64(255), known.Limit)
+}
+
 func TestSavesTakeThePlacesOfCopies(t *testing.T) {
 	w := saveWorld()
 	var err error
 	w.remote.BeforeWrite(func(filehost.NewFile) {
+		w.remote.BeforeWrite(nil)
 		_, err = w.Save(t.Context(), alice, saving(filehost.RenameNew))
 	})
 	_, first := w.Save(t.Context(), alice, saving(filehost.RenameNew))

@@ -14,14 +14,15 @@ const (
 
 	offeredLife    = 5 * time.Minute  // how long what the host offers a user is believed
 	offeredRetry   = 30 * time.Second // after it could not be asked for
-	mostRemembered = 10_000           // users, or their names: about 200 bytes each
+	mostRemembered = 10_000           // users, or their names: about 230 bytes each
 )
 
-// person is who asks the host. A connection is one user's.
-type person struct{ connection, account, username string }
+// person is who asks the host: a Mattermost user by one connection of his, as one account. Before there is a connection, and
+// where the credential tells no account, the user alone tells him from others.
+type person struct{ userID, connection, account, username string }
 
 func personOf(credential filehost.Credential) person {
-	return person{credential.Connection, credential.Account, credential.Username}
+	return person{credential.UserID, credential.Connection, credential.Account, credential.Username}
 }
 
 // offered is what the host tells a user of public links, and of uploads. It differs from user to user.

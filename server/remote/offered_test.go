@@ -103,6 +103,25 @@ func TestWhatAHostOffersIsAskedOnceInAWhile(t *testing.T) {
 	want(5, "it is asked again soon")
 }
 
+func TestWhatAHostOffersIsOfOneUser(t *testing.T) {
+	client, _, asked := offering(t, "nextcloud", func(w http.ResponseWriter, r *http.Request) {
+		may := map[bool]string{true: "true", false: "false"}[r.Header.Get("Authorization") == "Bearer first"]
+		capable(`{"files_sharing":{"api_enabled":true,"public":{"enabled":`+may+`}}}`)(w, r)
+	})
+	first := filehost.Credential{UserID: "first", Scheme: filehost.Bearer, Secret: filehost.NewSecret("first")} // while he connects
+	for what, other := range map[string]filehost.Credential{
+		"user":       {UserID: "second"},
+		"connection": {UserID: "first", Connection: "another"},
+		"account":    {UserID: "first", Account: "another"},
+		"username":   {UserID: "first", Username: "another"},
+	} {
+		other.Scheme, other.Secret = filehost.Bearer, filehost.NewSecret("second")
+		assert.True(t, client.Capabilities(t.Context(), first).Links.Public, what)
+		assert.False(t, client.Capabilities(t.Context(), other).Links.Public, "another %s", what)
+	}
+	assert.Equal(t, int32(5), asked.Load(), "each asks once")
+}
+
 func TestWhoeverAsksAtOnceSharesOneAnswer(t *testing.T) {
 	open, inside := make(chan struct{}), make(chan struct{}, 1)
 	client, _, asked := offering(t, "nextcloud", func(w http.ResponseWriter, r *http.Request) {

@@ -80,7 +80,7 @@ func (p *part) send(request *http.Request) {
 	if p == nil {
 		return
 	}
-	request.Body, request.GetBody, request.ContentLength = http.NoBody, nil, p.size
+	request.Body, request.ContentLength = http.NoBody, p.size
 	if p.size == 0 {
 		return
 	}

@@ -139,6 +139,10 @@ func TestWhatOthersShareAtOpenCloud(t *testing.T) {
 	_, _, err := find(t.Context(), client, filehost.Query{View: filehost.SharedView, Folder: path(t, "/nowhere"), Most: 9})
 	assert.Equal(t, filehost.NotFound, filehost.KindOf(err))
 
+	answers[propfindOf(jail, "/")] = status(500)
+	_, _, err = find(t.Context(), client, filehost.Query{View: filehost.SharedView, Most: 9})
+	assert.Equal(t, filehost.HostUnavailable, filehost.KindOf(err))
+
 	_, client = scripted(t, "opencloud", nil)
 	found, truncated, err := find(t.Context(), client, filehost.Query{View: filehost.SharedView, Most: 9})
 	require.NoError(t, err)

@@ -105,7 +105,7 @@ const maxSpaceNameBytes = 255
 
 // folderName is the name of a space as a folder can have it: a user's own space has his display name, which may be any.
 func folderName(name string, kind filehost.SpaceKind) string {
-	name = norm.NFC.String(strings.ToValidUTF8(name, "_"))
+	name = norm.NFC.String(name)
 	name = strings.Map(func(r rune) rune {
 		if r == '/' || r == '\\' || !filehost.Shown(string(r), utf8.UTFMax) { // what can't be seen would make two names look the same
 			return '_'

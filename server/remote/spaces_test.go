@@ -2,13 +2,17 @@ package remote
 
 import (
 	"cmp"
+	"context"
 	_ "embed"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -169,7 +173,7 @@ func TestFoldersOfSpaces(t *testing.T) {
 			is{"s$11111111-2": "/X (11111111)", "s$22222222-2": "/X (22222222)"},
 		},
 		"the same name, composed and not": {
-			driveJSON("project", "s$11111111-2", "é") + "," + driveJSON("project", "s$22222222-2", `é`),
+			driveJSON("project", "s$11111111-2", "é") + "," + driveJSON("project", "s$22222222-2", norm.NFD.String("é")),
 			is{"s$11111111-2": "/é (11111111)", "s$22222222-2": "/é (22222222)"},
 		},
 		"the same name and the same first digits": {
@@ -279,6 +283,41 @@ func TestSpacesThatCantBeAskedFor(t *testing.T) {
 	}
 }
 
+func TestAListOfDrivesThatBreaksOffIsNoNonsense(t *testing.T) {
+	_, client := scripted(t, "opencloud", map[string]http.HandlerFunc{drivesRequest: func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"value":[`)
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}})
+	_, _, err := list(t.Context(), client, filehost.Root)
+	assert.Equal(t, filehost.HostUnavailable, filehost.KindOf(err))
+	require.Error(t, err)
+	assert.NotContains(t, err.Error(), "makes no sense")
+}
+
+func TestWhatIsLookedAtTogetherIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var inside, most atomic.Int32
+		leave := make(chan bool)
+		look := func(context.Context, int) (filehost.Entry, error) {
+			most.Store(max(most.Load(), inside.Add(1)))
+			<-leave
+			inside.Add(-1)
+			return filehost.Entry{}, nil
+		}
+		go func() {
+			synctest.Wait()
+			close(leave)
+		}()
+		entries, err := inParallel(t.Context(), make([]int, 20), 3, look)
+		require.NoError(t, err)
+		assert.Len(t, entries, 20)
+		assert.Equal(t, int32(3), most.Load())
+	})
+	_, err := inParallel(t.Context(), make([]int, 2), 3, func(context.Context, int) (filehost.Entry, error) { panic("x") })
+	require.Error(t, err, "a panic ends the list, and not the plugin")
+}
+
 func page(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) }
 }
@@ -305,7 +344,7 @@ func TestNothingButSpacesIsAtTheTop(t *testing.T) {
 
 func TestASpaceIsFoundByEitherFormOfItsName(t *testing.T) {
 	_, client := scripted(t, "opencloud", map[string]http.HandlerFunc{
-		drivesRequest: drives(driveJSON("project", projectX, "Überblick")), propfindOf(projectX, "/a"): answer(rowsOf(row("/dav/spaces/"+projectX+"/a", projectX+"!7", ""))),
+		drivesRequest: drives(driveJSON("project", projectX, norm.NFD.String("Überblick"))), propfindOf(projectX, "/a"): answer(rowsOf(row("/dav/spaces/"+projectX+"/a", projectX+"!7", ""))),
 	})
 	entry, err := client.Stat(t.Context(), alice, path(t, norm.NFD.String("/Überblick/a")))
 	require.NoError(t, err)
@@ -461,6 +500,158 @@ func TestAnIDIsFoundInWhicheverSpaceItIs(t *testing.T) {
 			assert.Equal(t, test.want, entry.Path.String())
 			assert.Equal(t, cmp.Or(test.wantID, test.id), entry.HostID)
 		})
+	}
+}
+
+// shareJSON is what somebody shares of a drive, under a name of its own and one where the user has it.
+func shareJSON(share, name, drive, item, itsName string) string {
+	return `{"driveType":"mountpoint","id":"` + jail + `!` + share + `","name":"` + name + `","root":{"remoteItem":{"id":"` + drive + `!` + item + `","name":"` +
+		itsName + `","rootId":"` + drive + `!root"}}}`
+}
+
+var sharesDriveJSON = driveJSON("virtual", jail, "Shares")
+
+// metaTells is the answer to where the entry with an id is.
+func metaTells(t *testing.T, id, told string) (string, http.HandlerFunc) {
+	t.Helper()
+	escaped := path(t, "/"+id).Escaped()
+	return "PROPFIND /remote.php/dav/meta" + escaped + "/", answer(metaRow(escaped[1:], told))
+}
+
+func jailRow(t *testing.T, name, id string) (string, http.HandlerFunc) {
+	t.Helper()
+	return propfindOf(jail, path(t, name).Escaped()), answer(rowsOf(row("/dav/spaces/"+jail+name, id, "")))
+}
+
+func TestAnIDIsLookedForInEachShareThatItMayBeIn(t *testing.T) {
+	const inFirst, inSecond = "/In/a.txt", "/In (1)/a.txt"
+	id := maryDrive + "!a"
+	for name, test := range map[string]struct {
+		first http.HandlerFunc
+		want  filehost.Kind // Internal = it is found
+	}{
+		"it is not in the first":     {status(404), filehost.Internal},
+		"another is in the first":    {answer(rowsOf(row("/dav/spaces/"+jail+inFirst, maryDrive+"!b", ""))), filehost.Internal},
+		"the first has trouble":      {status(500), filehost.HostUnavailable},
+		"the first can't be seen":    {status(403), filehost.Forbidden},
+		"the sign-in is over by now": {status(401), filehost.CredentialRejected},
+	} {
+		meta, told := metaTells(t, id, inFirst)
+		second, there := jailRow(t, inSecond, id)
+		_, client := scripted(t, "opencloud", map[string]http.HandlerFunc{
+			drivesRequest: drives(sharesDriveJSON + "," + shareJSON("s:1", "In", maryDrive, "1", "In") + "," + shareJSON("s:2", "In (1)", maryDrive, "2", "In")),
+			meta:          told, propfindOf(jail, inFirst): test.first, second: there,
+		})
+		entry, err := client.StatID(t.Context(), alice, id)
+		assert.Equal(t, test.want, filehost.KindOf(err), "%s: %v", name, err)
+		if err == nil {
+			assert.Equal(t, "/Shares/In (1)/a.txt", entry.Path.String(), name)
+		}
+	}
+}
+
+func TestAnIDIsNotTakenForThatOfAShareWithTheSameName(t *testing.T) {
+	answers := recordedSpaces()
+	there, serve := jailRow(t, "/FromMary", jail+"!"+fromMary)
+	answers[there] = serve
+	for _, id := range []string{maryDrive + "!another", storage + "of-somebody-else!f89114e2-03e0-4b0c-b616-605f70316c12"} {
+		meta, told := metaTells(t, id, "/FromMary")
+		answers[meta] = told
+		host, client := scripted(t, "opencloud", answers)
+		_, err := client.StatID(t.Context(), alice, id)
+		assert.Equal(t, filehost.NotFound, filehost.KindOf(err), "%v", err)
+		assert.Len(t, host.seen, 2, "nothing is looked at beside its path and the list")
+	}
+	id := storage + "of-somebody-else!in"
+	meta, told := metaTells(t, id, "/FromMary/in.txt")
+	answers[meta] = told
+	host, client := scripted(t, "opencloud", answers)
+	_, err := client.StatID(t.Context(), alice, id)
+	assert.Equal(t, filehost.NotFound, filehost.KindOf(err))
+	assert.Len(t, host.seen, 2, "what another shares is not it")
+}
+
+func TestAnIDIsLookedForAtSoManyPlaces(t *testing.T) {
+	list := sharesDriveJSON
+	for i := range mostPlaces + 1 {
+		list += "," + shareJSON(fmt.Sprintf("s:%d", i), fmt.Sprintf("In (%d)", i), maryDrive, strconv.Itoa(i), "In")
+	}
+	meta, told := metaTells(t, maryDrive+"!a", "/In/a.txt")
+	host, client := newTaker(t, "opencloud", map[string]http.HandlerFunc{drivesRequest: drives(list), meta: told})
+	_, err := client.StatID(t.Context(), connected("ann", "1"), maryDrive+"!a")
+	assert.Equal(t, filehost.NotFound, filehost.KindOf(err))
+	assert.Len(t, host.requests, 2+mostPlaces)
+}
+
+func TestWhatIsNewIsFoundThoughTheListIsKept(t *testing.T) {
+	id := maryDrive + "!a"
+	meta, told := metaTells(t, id, "/In/a.txt")
+	there, serve := jailRow(t, "/In/a.txt", id)
+	for name, find := range map[string]func(*Client) ([]filehost.Entry, error){
+		"by its id": func(client *Client) ([]filehost.Entry, error) {
+			entry, err := client.StatID(t.Context(), connected("ann", "1"), id)
+			return []filehost.Entry{entry}, err
+		},
+		"by a search": func(client *Client) (found []filehost.Entry, err error) {
+			_, err = client.Find(t.Context(), connected("ann", "1"), filehost.Query{View: filehost.FolderView, Text: "a.txt", Most: 9}, func(entry filehost.Entry) error {
+				found = append(found, entry)
+				return nil
+			})
+			return found, err
+		},
+		"in the view of shares": func(client *Client) (found []filehost.Entry, err error) {
+			_, err = client.Find(t.Context(), connected("ann", "1"), filehost.Query{View: filehost.SharedView, Most: 9}, func(entry filehost.Entry) error {
+				found = append(found, entry)
+				return nil
+			})
+			return found, err
+		},
+	} {
+		space, serveSpace := propfindOf(jail, "/"), answer(rowsOf(row("/dav/spaces/"+jail+"/", jail+"!a0", "<d:collection/>"), row("/dav/spaces/"+jail+"/In", jail+"!s:1", "<d:collection/>")))
+		answers := map[string]http.HandlerFunc{
+			drivesRequest: onePersonalSpace, meta: told, there: serve, space: serveSpace,
+			"REPORT /remote.php/dav/spaces": answer(rowsOf(row("/remote.php/dav/spaces/a0ca6a90-a365-4782-871e-d44447bbc668%21s:1/a.txt", id, ""))),
+		}
+		_, client := newTaker(t, "opencloud", answers)
+		_, err := client.Stat(t.Context(), connected("ann", "1"), path(t, "/Alan Turing/x"))
+		assert.Equal(t, filehost.NotFound, filehost.KindOf(err), "the list is kept")
+		answers[drivesRequest] = drives(sharesDriveJSON + "," + shareJSON("s:1", "In", maryDrive, "1", "In"))
+		found, err := find(client)
+		require.NoError(t, err, name)
+		require.Len(t, found, 1, name)
+		assert.Contains(t, []string{"/Shares/In", "/Shares/In/a.txt"}, found[0].Path.String(), name)
+	}
+}
+
+func TestWhatIsNoShareIsNowhere(t *testing.T) {
+	good := drive{ID: jail + "!s:1", Name: "In", Type: "mountpoint"}
+	good.Root.Remote.ID, good.Root.Remote.Name, good.Root.Remote.RootID = maryDrive+"!1", "In", maryDrive+"!root"
+	for name, change := range map[string]func(*drive){
+		"":                  nil,
+		"of another type":   func(d *drive) { d.Type = "grant" },
+		"no share":          func(d *drive) { d.ID = jail },
+		"at no name":        func(d *drive) { d.Name = "" },
+		"at a way out":      func(d *drive) { d.Name = ".." },
+		"of no space":       func(d *drive) { d.Root.Remote.RootID = "" },
+		"with a way for id": func(d *drive) { d.ID = jail + "!../x" },
+	} {
+		each := good
+		if change != nil {
+			change(&each)
+		}
+		assert.Len(t, newSpaces([]drive{{ID: jail, Name: "Shares", Type: "virtual"}, each}).incoming, map[bool]int{true: 1, false: 0}[change == nil], name)
+	}
+}
+
+func TestASearchAmongSharesIsInAFolder(t *testing.T) {
+	answers := recordedSpaces()
+	there, serve := jailRow(t, "/single.txt", jail+"!s:m:1")
+	answers[there] = serve
+	for at, want := range map[string]filehost.Kind{"/Shares/gone": filehost.NotFound, "/Shares/single.txt": filehost.InvalidRequest} {
+		host, client := newTaker(t, "opencloud", answers)
+		_, _, err := find(t.Context(), client, filehost.Query{View: filehost.FolderView, Text: "r", Folder: path(t, at), Most: 20})
+		assert.Equal(t, want, filehost.KindOf(err), at)
+		assert.Zero(t, host.count("REPORT /remote.php/dav/spaces"))
 	}
 }
 

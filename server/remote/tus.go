@@ -116,7 +116,7 @@ func (s *saving) patch(ctx context.Context, upload string, size int64) error {
 	maps.Copy(header, tusVersion)
 	answer, err := s.answer(ctx, call{method: http.MethodPatch, url: upload, header: header, secret: true,
 		content: &part{source: s.source, size: size}, patience: assemblyPatience})
-	if lost(err) && s.source.failure() == nil && ctx.Err() == nil {
+	if lost(err) {
 		var headErr error
 		if answer, headErr = s.answer(ctx, call{method: http.MethodHead, url: upload, header: tusVersion, secret: true}); headErr != nil {
 			return err

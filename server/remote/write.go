@@ -261,7 +261,7 @@ func lost(err error) bool {
 
 // arrived tells whether the file is there although the host's answer was lost, which a large one takes a while to be.
 func (s *saving) arrived(ctx context.Context, err error) (filehost.Entry, bool) {
-	if !lost(err) || s.source.rest() > 0 || ctx.Err() != nil {
+	if !lost(err) || s.source.rest() > 0 {
 		return filehost.Entry{}, false
 	}
 	entry, statErr := s.Stat(ctx, s.credential, s.target)

@@ -81,6 +81,14 @@ func fileOf(size int) http.HandlerFunc {
 	}
 }
 
+// folderOf answers for a folder whose files have that size together.
+func folderOf(size int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusMultiStatus)
+		_, _ = io.WriteString(w, rowsOf(strings.Replace(row(r.URL.EscapedPath(), "8", "<d:collection/>"), "<d:getetag>", "<oc:size>"+strconv.Itoa(size)+"</oc:size><d:getetag>", 1))) //nolint:gosec // XML, of a test's path
+	}
+}
+
 func folderThere(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusMultiStatus)
 	_, _ = io.WriteString(w, rowsOf(row(r.URL.EscapedPath(), "8", "<d:collection/>"))) //nolint:gosec // XML, of a test's path
@@ -130,6 +138,44 @@ func TestAPUTIsUnderConditions(t *testing.T) {
 		header = h.headers["PUT "+ncFile]
 		assert.Equal(t, []string{"", match, "application/octet-stream"}, []string{header.Get("If-None-Match"), header.Get("If-Match"), header.Get("Content-Type")})
 	}
+}
+
+func TestWhatHasNoStrongETagIsNotReplaced(t *testing.T) {
+	for _, etag := range []string{"", `W/"1"`} {
+		h, client := newTaker(t, "nextcloud", map[string]http.HandlerFunc{"PUT " + ncFile: status(http.StatusPreconditionFailed)})
+		new := helloFile(t)
+		new.Replaces = &filehost.Entry{ETag: etag}
+		_, err := client.Write(t.Context(), alice, new)
+		assert.Equal(t, filehost.Changed, filehost.KindOf(err))
+		assert.NotContains(t, []string{"", "*"}, h.headers["PUT "+ncFile].Get("If-Match"), "a condition, and one that something else doesn't fulfil")
+	}
+}
+
+func TestANameThatIsTooLongIsNotSent(t *testing.T) {
+	h, client := newTaker(t, "nextcloud", nil)
+	new := helloFile(t)
+	new.Name, new.Content = strings.Repeat("n", maxNameBytes+1), neverRead{t}
+	_, err := client.Write(t.Context(), alice, new)
+	assert.Equal(t, filehost.InvalidRequest, filehost.KindOf(err))
+	assert.Empty(t, h.requests)
+}
+
+func TestAnAnswerBeforeTheWholeFileIsNoSuccess(t *testing.T) {
+	content, write := io.Pipe()
+	t.Cleanup(func() { _ = write.Close() })
+	client := serve(t, "nextcloud", "", func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPut {
+			fileOf(5)(w, r)
+			return
+		}
+		_ = http.NewResponseController(w).EnableFullDuplex()
+		w.WriteHeader(http.StatusCreated)
+	})
+	go func() { _, _ = io.WriteString(write, "hel") }()
+	new := helloFile(t)
+	new.Content = content
+	_, err := client.Write(t.Context(), alice, new)
+	assert.Equal(t, filehost.HostUnavailable, filehost.KindOf(err), "%v", err)
 }
 
 func TestWhatAHostRefusesIsWorded(t *testing.T) {
@@ -210,7 +256,7 @@ func TestAnAnswerThatWasLostIsNoFailureIfTheFileIsThere(t *testing.T) {
 	}{
 		"it is":           {fileOf(5), -1},
 		"of another size": {fileOf(4), filehost.HostUnavailable},
-		"a folder":        {folderThere, filehost.HostUnavailable},
+		"a folder":        {folderOf(5), filehost.HostUnavailable},
 		"it isn't":        {status(http.StatusNotFound), filehost.HostUnavailable},
 	} {
 		_, client := newTaker(t, "nextcloud", map[string]http.HandlerFunc{"PUT " + ncFile: status(http.StatusBadGateway), "PROPFIND " + ncFile: test.there})
@@ -241,6 +287,19 @@ func TestAHostThatHasTakenAnotherSizeKeepsNothing(t *testing.T) {
 	_, err = client.Write(t.Context(), alice, new)
 	require.ErrorContains(t, err, "did not take the whole file")
 	assert.Zero(t, h.count("DELETE "+ncFile), "what was there before is not removed")
+
+	// Without a strong ETag, what is there can't be told from what has come since.
+	h, client = newTaker(t, "nextcloud", map[string]http.HandlerFunc{"PUT " + ncFile: status(http.StatusCreated), "PROPFIND " + ncFile: func(w http.ResponseWriter, r *http.Request) {
+		answer(rowsOf(strings.Replace(row(r.URL.EscapedPath(), "7", ""), `"1"`, `W/"1"`, 1)))(w, r)
+	}})
+	_, err = client.Write(t.Context(), alice, helloFile(t))
+	require.ErrorContains(t, err, "did not take the whole file")
+	assert.Zero(t, h.count("DELETE "+ncFile))
+
+	// A folder has come to be there.
+	_, client = newTaker(t, "nextcloud", map[string]http.HandlerFunc{"PUT " + ncFile: status(http.StatusCreated), "PROPFIND " + ncFile: folderOf(5)})
+	_, err = client.Write(t.Context(), alice, helloFile(t))
+	require.ErrorContains(t, err, "did not take the whole file")
 
 	// Of a temporary file, the size is looked at before it takes a place.
 	h, client = newTaker(t, "webdav", map[string]http.HandlerFunc{"PUT /Docs/TEMPORARY": status(http.StatusCreated), "PROPFIND /Docs/TEMPORARY": fileOf(4)})
@@ -273,6 +332,18 @@ func TestWhatIsBesideIsMovedWithoutTakingAPlace(t *testing.T) {
 	_, err = client.Write(t.Context(), alice, new)
 	assert.Equal(t, filehost.Changed, filehost.KindOf(err))
 	assert.Equal(t, 2, h.count("MOVE /Docs/TEMPORARY"))
+
+	answers["PROPFIND /Docs/a.txt"] = status(http.StatusForbidden)
+	new.Content = strings.NewReader("hello")
+	_, err = client.Write(t.Context(), alice, new)
+	assert.Equal(t, filehost.Forbidden, filehost.KindOf(err), "what it replaces can't be looked at")
+	assert.Equal(t, 2, h.count("MOVE /Docs/TEMPORARY"))
+
+	// For a folder in the way, hosts have any status.
+	answers["PROPFIND /Docs/a.txt"], answers["MOVE /Docs/TEMPORARY"] = folderThere, status(http.StatusConflict)
+	_, err = client.Write(t.Context(), alice, helloFile(t))
+	assert.Equal(t, filehost.Conflict, filehost.KindOf(err))
+	answers["PROPFIND /Docs/a.txt"] = fileOf(5)
 
 	// Behind a proxy, a host may not know its own origin.
 	answers["MOVE /Docs/TEMPORARY"] = turns(status(http.StatusBadGateway), status(http.StatusCreated))
@@ -308,6 +379,7 @@ func TestTheRestOfAFileIsRemovedUntilItIsGone(t *testing.T) {
 		"it is locked for a while":      {turns(locked, locked, done, gone), 5},
 		"it comes when it is not there": {turns(gone, done, gone), 4},
 		"nothing is there":              {gone, 2},
+		"it may not be removed":         {status(http.StatusForbidden), 1},
 	} {
 		h, client := newTaker(t, "webdav", map[string]http.HandlerFunc{"PUT /Docs/TEMPORARY": status(http.StatusForbidden), "DELETE /Docs/TEMPORARY": test.answer})
 		_, err := client.Write(t.Context(), alice, helloFile(t))
@@ -435,6 +507,25 @@ func TestLargeFilesComeInChunks(t *testing.T) {
 	}
 }
 
+func TestAFileHasNoMoreChunksThanTheHostTakes(t *testing.T) {
+	const size = 220_000_000_000
+	h, client := newTaker(t, "nextcloud", map[string]http.HandlerFunc{"MKCOL " + ncUploads: status(http.StatusCreated), "PUT " + ncUploads + "/00001": status(http.StatusInsufficientStorage)})
+	new := helloFile(t)
+	new.Size, new.Content = size, zeros{}
+	_, err := client.Write(t.Context(), alice, new)
+	assert.Equal(t, filehost.TooLarge, filehost.KindOf(err), "%v", err)
+	assert.Len(t, h.bodies["PUT "+ncUploads+"/00001"], size/mostChunks)
+}
+
+// zeros is a content without end.
+type zeros struct{}
+
+// Read implements io.Reader.
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
 func TestTheAssemblyOfChunksIsLookedForBeforeItIsAskedForAgain(t *testing.T) {
 	for name, test := range map[string]struct {
 		moves, there http.HandlerFunc
@@ -540,6 +631,7 @@ func TestWhatOpenCloudMeansBy412(t *testing.T) {
 		"it has changed":        {file: ocEntry(ocFile), post: refused, replaces: `"1"`, want: filehost.Changed},
 		"it had before":         {file: ocEntry(ocFile), post: refused, replaces: `"0"`, want: filehost.Changed},
 		"it is gone":            {post: announced, replaces: `"1"`, want: filehost.Changed},
+		"it can't be seen":      {file: status(http.StatusForbidden), post: announced, replaces: `"1"`, want: filehost.Forbidden},
 		"somebody was faster":   {post: status(http.StatusConflict), want: filehost.Conflict},
 	} {
 		h, client, file := tus(t, map[string]http.HandlerFunc{"PROPFIND " + ocFile: test.file, "PROPFIND " + ocDocs: test.folder, "POST " + ocDocs + "/": test.post})
