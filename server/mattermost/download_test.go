@@ -191,17 +191,24 @@ func TestAServerThatStopsSendingIsGivenUp(t *testing.T) {
 	}
 	file, err := s.open(t)
 	require.NoError(t, err)
+	t.Cleanup(func() { _ = file.Close() })
 	_, err = io.ReadFull(file, make([]byte, 3))
 	require.NoError(t, err)
-	failed := make(chan error)
+	failed := make(chan error, 1)
 	go func() {
 		_, err := file.Read(make([]byte, 1))
 		failed <- err
 	}()
-	require.NoError(t, s.clock.BlockUntilContext(t.Context(), 1))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	require.NoError(t, s.clock.BlockUntilContext(ctx, 1), "nobody watches")
 	s.clock.Advance(stalledAfter)
-	require.Error(t, <-failed)
-	require.NoError(t, file.Close())
+	select {
+	case err = <-failed:
+		require.Error(t, err)
+	case <-ctx.Done():
+		require.Fail(t, "it is not given up")
+	}
 }
 
 func TestWithoutARouteFilesComeWholeWhereTheAdminAllowsIt(t *testing.T) {

@@ -42,7 +42,9 @@ func drip(t *testing.T, size string, bytes <-chan byte) (*Client, *clockwork.Fak
 // waiting blocks until the client waits for the host.
 func waiting(t *testing.T, clock *clockwork.FakeClock) {
 	t.Helper()
-	require.NoError(t, clock.BlockUntilContext(t.Context(), 1))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	require.NoError(t, clock.BlockUntilContext(ctx, 1), "the host is not waited for")
 }
 
 // outlast lets each wait for the host take too long until the call has ended, which may wait several times.

@@ -450,10 +450,11 @@ func TestOnlyTheHostsWaitsAreWatched(t *testing.T) {
 			<-release
 		}
 	})
+	t.Cleanup(func() { close(release) })
 	clock := clockwork.NewFakeClock()
 	client.clock, client.stallAfter = clock, stallAfter
 	content, write := io.Pipe()
-	failed := make(chan error)
+	failed := make(chan error, 1)
 	new := helloFile(t)
 	new.Content = content
 	go func() {
@@ -467,7 +468,6 @@ func TestOnlyTheHostsWaitsAreWatched(t *testing.T) {
 	waiting(t, clock)
 	clock.Advance(stallAfter)
 	err = <-failed
-	close(release)
 	assert.Equal(t, filehost.Timeout, filehost.KindOf(err))
 	require.ErrorIs(t, err, errStalled)
 }
