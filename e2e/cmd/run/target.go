@@ -22,7 +22,7 @@ type target struct {
 }
 
 // targetFromEnv reads FILEHOST_URL, FILEHOST_KIND, FILEHOST_USER and FILEHOST_PASSWORD, which name
-// one's own host. Without the first, the embedded one is meant.
+// one's own host, and FILEHOST_CA, a PEM file to trust there. Without the first, the embedded one is meant.
 func targetFromEnv(ctx context.Context) (*target, error) {
 	t := &target{
 		url: os.Getenv("FILEHOST_URL"), user: os.Getenv("FILEHOST_USER"), password: os.Getenv("FILEHOST_PASSWORD"),
@@ -50,6 +50,13 @@ func targetFromEnv(ctx context.Context) (*target, error) {
 		"allowedaddresses": strings.Join(addresses, ","),
 		"allowhttp":        parsed.Scheme == "http",
 		"signin":           "password",
+	}
+	if file := os.Getenv("FILEHOST_CA"); file != "" {
+		ca, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("FILEHOST_CA: %w", err)
+		}
+		t.settings["hostca"] = string(ca)
 	}
 	return t, nil
 }
