@@ -132,7 +132,8 @@ func (g graphShares) ask(ctx context.Context, credential filehost.Credential, me
 		if json.Unmarshal(raw, &answer) != nil || status != http.StatusBadRequest && status != http.StatusForbidden {
 			return g.no(status, "") // what it says of the others is for its developers
 		}
-		return g.no(status, answer.Error.Message)
+		// What a password lacks is on a line each.
+		return g.no(status, strings.ReplaceAll(strings.TrimSpace(answer.Error.Message), "\n", "; "))
 	case exchange.into == nil:
 		return nil
 	}

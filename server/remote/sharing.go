@@ -164,7 +164,7 @@ func (c *Client) saying(no declined) string {
 }
 
 // maxWords is how much of what a host says is shown to a person, in characters.
-const maxWords = 200
+const maxWords = 300
 
 // words makes a line of plain text of what a host says: no control characters, no tags.
 func words(said string) string {
