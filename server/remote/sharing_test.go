@@ -1,12 +1,14 @@
 package remote
 
 import (
+	"context"
 	"encoding/json"
 	"html"
 	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -55,4 +57,11 @@ func TestAListOfNothingsTakesNoMemory(t *testing.T) {
 	for _, text := range []string{"{}", `"x"`, `[{},"x"]`} {
 		assert.Error(t, json.Unmarshal([]byte(text), &shares), text)
 	}
+}
+
+func TestWhatIsTooLongForAnIDIsNotKeptAsOne(t *testing.T) {
+	client := &Client{names: newRecent[nameOf, string](clockwork.NewFakeClock(), mostRemembered)}
+	of := people{graphShares: graphShares{client}, asked: new(int)}
+	assert.Empty(t, of.name(context.Background(), strings.Repeat("x", maxNameBytes+1)))
+	assert.Empty(t, client.names.kept)
 }
