@@ -1,6 +1,7 @@
 package filehost_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -130,6 +131,24 @@ func TestAKeptPageIsOfOneUserAndOfWhatTheHostShowsHimNow(t *testing.T) {
 	w.remote.Remove("/folder")
 	_, err := w.Browse(t.Context(), alice, basic(2))
 	assert.Equal(t, filehost.NotFound, filehost.KindOf(err), "it is not shown to him any more")
+}
+
+// busy is a host that tells nothing of an entry by itself.
+type busy struct{ filehost.Remote }
+
+func (busy) Stat(context.Context, filehost.Credential, filehost.Path) (filehost.Entry, error) {
+	return filehost.Entry{}, filehost.E(filehost.RateLimited, "Later.", nil)
+}
+
+func TestAHostThatDoesNotSayWhetherTheFolderIsTheSameIsNotAskedForAllOfIt(t *testing.T) {
+	w := tracking(5)
+	w.listed(t, alice, basic(2))
+	lists := w.remote.Lists()
+	w.Remote = busy{w.remote}
+	page, err := w.Browse(t.Context(), alice, basic(2))
+	assert.Equal(t, filehost.RateLimited.Code(), filehost.KindOf(err).Code(), "%v", err)
+	assert.Empty(t, page.Entries)
+	assert.Equal(t, lists, w.remote.Lists())
 }
 
 func TestABasicPageHoldsNoFavoritesSharesOrPermissions(t *testing.T) {

@@ -1,6 +1,7 @@
 package filehost_test
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -29,6 +30,7 @@ func (w *world) copyOf(t *testing.T, path string) ([]byte, error) {
 	attached, err := w.Attach(t.Context(), alice, attachment(path))
 	cancel()
 	<-advanced
+	assert.Zero(t, w.remote.OpenFiles(), "each stream is closed")
 	if err != nil {
 		assert.Empty(t, w.mattermost.Posts())
 		return nil, err
@@ -51,6 +53,40 @@ func TestACopyGoesOnWhereTheHostsStreamHasBrokenOff(t *testing.T) {
 	}
 }
 
+var silence = filehost.E(filehost.Timeout, "No byte came.", nil)
+
+func TestACopyGoesOnAfterASilence(t *testing.T) {
+	w := newWorld()
+	w.remote.GiveParts()
+	file := w.remote.AddFile("/file", long, noon)
+	file.Breaks, file.Break = []int{700_000}, silence
+	got, err := w.copyOf(t, "/file")
+	require.NoError(t, err)
+	assert.Equal(t, string(long), string(got))
+}
+
+func TestACopyGoesOnByTheStrongETagOfTheAnswer(t *testing.T) {
+	for name, listed := range map[string]string{"none is listed": "", "a weak one is listed": `W/"1"`} {
+		for change, want := range map[string]filehost.Kind{"": filehost.Internal, `"2"`: filehost.Changed} {
+			t.Run(name+change, func(t *testing.T) {
+				w := newWorld()
+				w.remote.GiveParts()
+				file := w.remote.AddFile("/file", long, noon)
+				w.remote.Change("/file", func(e *filehost.Entry) { e.ETag = listed })
+				file.Breaks, file.Tag = []int{700_000}, `"1"`
+				file.Broke = func() { file.Tag = cmp.Or(change, file.Tag) }
+				got, err := w.copyOf(t, "/file")
+				if want == filehost.Internal {
+					require.NoError(t, err)
+					assert.Equal(t, string(long), string(got))
+					return
+				}
+				assert.Equal(t, want.Code(), filehost.KindOf(err).Code(), "%v", err)
+			})
+		}
+	}
+}
+
 func TestACopyThatCannotGoOnFailsAsItsStreamDid(t *testing.T) {
 	for name, test := range map[string]struct {
 		breaks []int
@@ -63,7 +99,11 @@ func TestACopyThatCannotGoOnFailsAsItsStreamDid(t *testing.T) {
 			w.remote.Change("/file", func(e *filehost.Entry) { e.ETag = `W/"1"` })
 		}, filehost.HostUnavailable},
 		"it breaks off too often": {[]int{600_000, 700_000, 800_000, 900_000}, func(w *world) { w.remote.GiveParts() }, filehost.HostUnavailable},
-		"before its first byte":   {[]int{0}, func(w *world) { w.remote.GiveParts() }, filehost.HostUnavailable},
+		"it is silent again": {[]int{600_000, 700_000}, func(w *world) {
+			w.remote.GiveParts()
+			w.remote.File("/file").Break = silence
+		}, filehost.Timeout},
+		"before its first byte": {[]int{0}, func(w *world) { w.remote.GiveParts() }, filehost.HostUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()
@@ -125,4 +165,18 @@ func TestACopyThatIsOverWaitsForTheHostNoLonger(t *testing.T) {
 	_, err := w.Attach(t.Context(), alice, attachment("/file"))
 	require.Error(t, err)
 	assert.Equal(t, filehost.HostUnavailable, filehost.KindOf(<-ended), "the read has ended, and no clock moved")
+}
+
+func TestACopyThatIsOverWhileTheRestIsOpenedClosesIt(t *testing.T) {
+	w := newWorld()
+	w.remote.GiveParts()
+	file := w.remote.AddFile("/file", long, noon)
+	opening, over, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	file.Breaks, file.Resumed = []int{700_000}, func() { close(opening); <-over }
+	w.Mattermost = early{w.mattermost, func() { <-opening }, ended}
+	_, err := w.Attach(t.Context(), alice, attachment("/file"))
+	require.Error(t, err)
+	close(over)
+	assert.Equal(t, filehost.HostUnavailable, filehost.KindOf(<-ended), "nobody reads on")
+	assert.Zero(t, w.remote.OpenFiles())
 }

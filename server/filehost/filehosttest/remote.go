@@ -2,6 +2,7 @@ package filehosttest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -31,6 +32,7 @@ type Remote struct {
 	parts   bool                   // it gives parts of files
 	written func(filehost.NewFile) // happens before a file is saved
 	lists   int
+	open    int // readings of files that are not closed
 }
 
 // File is the content of a file and how reading it goes.
@@ -42,6 +44,9 @@ type File struct {
 	Gate    chan bool // a read waits until it is closed
 	Breaks  []int     // at how many bytes of the file one reading after the other breaks off
 	Broke   func()    // called when one has
+	Break   error     // what it has; nil = the host is away
+	Tag     string    // of the answers by which it is opened; "" = the entry's
+	Resumed func()    // called when the rest of it is opened
 }
 
 // broken is where the next reading breaks off; the length of the file if it doesn't.
@@ -85,6 +90,13 @@ func (r *Remote) AddFile(raw string, content []byte, modified time.Time) *File {
 	defer r.mu.Unlock()
 	r.content[path] = file
 	return file
+}
+
+// File is the content of the file at a path.
+func (r *Remote) File(raw string) *File {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.content[MustPath(raw)]
 }
 
 // Change changes the entry at a path.
@@ -357,16 +369,37 @@ func (r *Remote) stream(ctx context.Context, file *File, now filehost.Entry, off
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	end := max(file.broken(), int(offset))
-	left := &stream{ctx: ctx, file: file, left: bytes.NewReader(file.Bytes[offset:end]), whole: end == len(file.Bytes)}
-	return filehost.Content{ReadCloser: io.NopCloser(left), Size: now.Size - offset, ETag: now.ETag}
+	left := &stream{remote: r, ctx: ctx, file: file, left: bytes.NewReader(file.Bytes[offset:end]), whole: end == len(file.Bytes)}
+	r.open++
+	return filehost.Content{ReadCloser: left, Size: now.Size - offset, ETag: cmp.Or(file.Tag, now.ETag)}
+}
+
+// OpenFiles is how many readings of files were not closed.
+func (r *Remote) OpenFiles() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.open
 }
 
 // stream is one reading of a File.
 type stream struct {
-	ctx   context.Context //nolint:containedctx // io.Reader has no other way to be cancelled
-	file  *File
-	left  *bytes.Reader
-	whole bool // it doesn't break off
+	remote *Remote
+	ctx    context.Context //nolint:containedctx // io.Reader has no other way to be cancelled
+	file   *File
+	left   *bytes.Reader
+	whole  bool // it doesn't break off
+	closed bool
+}
+
+// Close implements io.Closer.
+func (s *stream) Close() error {
+	s.remote.mu.Lock()
+	defer s.remote.mu.Unlock()
+	if !s.closed {
+		s.closed = true
+		s.remote.open--
+	}
+	return nil
 }
 
 func (s *stream) Read(buffer []byte) (int, error) {
@@ -381,6 +414,9 @@ func (s *stream) Read(buffer []byte) (int, error) {
 	if err != nil && !s.whole {
 		if s.file.Broke != nil {
 			s.file.Broke()
+		}
+		if s.file.Break != nil {
+			return n, s.file.Break
 		}
 		return n, filehost.E(filehost.HostUnavailable, "The host ended the file early.", io.ErrUnexpectedEOF)
 	}
@@ -411,8 +447,11 @@ func (r *Remote) OpenFrom(ctx context.Context, credential filehost.Credential, e
 		return filehost.Content{}, err
 	case !parts || !filehost.IsStrongETag(entry.ETag):
 		return filehost.Content{}, filehost.E(filehost.Unsupported, "The host gives no parts of files.", nil)
-	case now.ETag != entry.ETag:
+	case cmp.Or(file.Tag, now.ETag) != entry.ETag:
 		return filehost.Content{}, filehost.E(filehost.Changed, "The file changed.", nil)
+	}
+	if file.Resumed != nil {
+		file.Resumed()
 	}
 	return r.stream(ctx, file, now, offset), nil
 }
