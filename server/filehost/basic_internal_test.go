@@ -54,10 +54,13 @@ func TestAKeptPageIsNobodysToChange(t *testing.T) {
 	var p pages
 	now := time.Now()
 	page := pageOf(2000)
+	page.Entries[0].Favorite, page.Folder.Permissions = new(bool), []Permission{Read}
 	p.put("alice", "key", page, now)
 	page.Entries[0].MIMEType = "changed"
 	first, _ := p.get("key", now)
 	assert.Empty(t, first.Entries[0].MIMEType)
+	assert.Nil(t, first.Entries[0].Favorite, "it changes by itself, so that it is not kept")
+	assert.Nil(t, first.Folder.Permissions)
 	first.Entries[0].MIMEType = "changed"
 	second, _ := p.get("key", now)
 	assert.Empty(t, second.Entries[0].MIMEType)

@@ -122,6 +122,38 @@ func TestNoPageIsKeptWhoseChangesMayNotShow(t *testing.T) {
 	}
 }
 
+func TestAMountThatAListingLeavesOutIsAMount(t *testing.T) {
+	w, folders := tracking(5), basic(2)
+	w.remote.Change("/folder/0001.txt", mounted)
+	folders.Types = []string{"folder"}
+	w.listed(t, alice, folders)
+	_, kept := w.listed(t, alice, folders)
+	assert.False(t, kept)
+}
+
+func TestNoPageIsGivenAgainThatWasMadeWhileChangesDidNotShow(t *testing.T) {
+	for name, change := range map[string]func(e *filehost.Entry){"mounted": mounted, "no ETag": noETag} {
+		t.Run(name, func(t *testing.T) {
+			w := tracking(5)
+			w.listed(t, alice, basic(2))
+			w.remote.Change("/folder", change)
+			w.listed(t, alice, basic(2))
+			w.touch("1")
+			_, kept := w.listed(t, alice, basic(2))
+			assert.False(t, kept)
+		})
+	}
+}
+
+func TestAKeptPageHasTheFolderAsItIsNow(t *testing.T) {
+	w := tracking(5)
+	w.listed(t, alice, basic(2))
+	w.remote.Change("/folder", func(e *filehost.Entry) { e.HostID = "7" })
+	page, kept := w.listed(t, alice, basic(2))
+	assert.True(t, kept)
+	assert.Equal(t, "7", page.Folder.HostID)
+}
+
 func TestAKeptPageIsOfOneUserAndOfWhatTheHostShowsHimNow(t *testing.T) {
 	w := tracking(5)
 	w.tokens.Connect(bob)

@@ -34,8 +34,8 @@ func (s *Service) openUnbroken(ctx context.Context, credential Credential, entry
 	if err != nil {
 		return nil, err
 	}
-	if !IsStrongETag(entry.ETag) && IsStrongETag(content.ETag) {
-		entry.ETag = content.ETag // nginx lists none, and Apache one that is weak while the file is fresh
+	if !IsStrongETag(entry.ETag) { // nginx lists none, and Apache one that is weak while the file is fresh
+		entry.ETag = content.ETag // if that is no better, no part is asked for
 	}
 	return &unbroken{service: s, ctx: ctx, used: credential, entry: entry, content: content, closed: make(chan struct{})}, nil
 }

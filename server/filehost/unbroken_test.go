@@ -103,6 +103,10 @@ func TestACopyThatCannotGoOnFailsAsItsStreamDid(t *testing.T) {
 			w.remote.GiveParts()
 			w.remote.File("/file").Break = silence
 		}, filehost.Timeout},
+		"after its last byte": {nil, func(w *world) {
+			w.remote.GiveParts()
+			w.remote.File("/file").Failure = filehost.E(filehost.HostUnavailable, "It has gone.", nil)
+		}, filehost.HostUnavailable},
 		"before its first byte": {[]int{0}, func(w *world) { w.remote.GiveParts() }, filehost.HostUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -129,6 +133,50 @@ func TestNoCopyIsMixedOfTwoFiles(t *testing.T) {
 			assert.Equal(t, filehost.Changed.Code(), filehost.KindOf(err).Code(), "%v", err)
 		})
 	}
+}
+
+func TestACopyGoesOnOnlyWithTheFileThatWasListed(t *testing.T) {
+	w := newWorld()
+	w.remote.GiveParts()
+	file := w.remote.AddFile("/file", long, noon)
+	file.Breaks, file.Tag = []int{700_000}, `"another"`
+	_, err := w.copyOf(t, "/file")
+	assert.Equal(t, filehost.Changed.Code(), filehost.KindOf(err).Code(), "%v", err)
+}
+
+// resumer notes as whom the rest of a file is asked for.
+type resumer struct {
+	filehost.Remote
+	users *[]string
+}
+
+func (r resumer) OpenFrom(ctx context.Context, credential filehost.Credential, entry filehost.Entry, offset int64) (filehost.Content, error) {
+	*r.users = append(*r.users, credential.UserID)
+	return r.Remote.OpenFrom(ctx, credential, entry, offset)
+}
+
+func TestTheRestOfAFileIsAskedForAsItsUser(t *testing.T) {
+	w, users := newWorld(), []string{}
+	w.remote.GiveParts()
+	w.remote.AddFile("/file", long, noon).Breaks = []int{700_000}
+	w.Remote = resumer{w.remote, &users}
+	_, err := w.copyOf(t, "/file")
+	require.NoError(t, err)
+	assert.Equal(t, []string{alice}, users)
+}
+
+func TestACopyThatIsCancelledWaitsForTheHostNoLonger(t *testing.T) {
+	w := newWorld()
+	w.remote.GiveParts()
+	w.remote.AddFile("/file", long, noon).Breaks = []int{600_000, 600_000}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		assert.NoError(t, w.clock.BlockUntilContext(t.Context(), 1))
+		cancel()
+	}()
+	_, err := w.Attach(ctx, alice, attachment("/file"))
+	require.Error(t, err, "and no clock moved")
+	assert.Zero(t, w.remote.OpenFiles())
 }
 
 func TestACopyDoesNotGoOnWithAnotherAccount(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -109,4 +110,38 @@ func TestNoPartIsAskedForThatTheFileDoesNotHave(t *testing.T) {
 		_, err := client.OpenFrom(t.Context(), alice, known(t, `"a"`), offset)
 		assert.ErrorContains(t, err, "from byte", offset)
 	}
+}
+
+// counted is a transport that counts the answers which are not closed.
+type counted struct {
+	http.RoundTripper
+	open *atomic.Int32
+}
+
+func (c counted) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := c.RoundTripper.RoundTrip(request)
+	if err == nil {
+		c.open.Add(1)
+		response.Body = countedBody{response.Body, c.open}
+	}
+	return response, err
+}
+
+type countedBody struct {
+	io.ReadCloser
+	open *atomic.Int32
+}
+
+func (b countedBody) Close() error {
+	b.open.Add(-1)
+	return b.ReadCloser.Close()
+}
+
+func TestAnAnswerThatIsNotTheRestIsClosed(t *testing.T) {
+	client := serve(t, "webdav", "", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, hello) })
+	var open atomic.Int32
+	client.http.Transport = counted{client.http.Transport, &open}
+	_, err := client.OpenFrom(t.Context(), alice, known(t, `"a"`), 6)
+	assert.Equal(t, filehost.Unsupported, filehost.KindOf(err))
+	assert.Zero(t, open.Load())
 }

@@ -447,6 +447,8 @@ func (r *Remote) OpenFrom(ctx context.Context, credential filehost.Credential, e
 		return filehost.Content{}, err
 	case !parts || !filehost.IsStrongETag(entry.ETag):
 		return filehost.Content{}, filehost.E(filehost.Unsupported, "The host gives no parts of files.", nil)
+	case offset < 1 || offset >= now.Size:
+		return filehost.Content{}, filehost.E(filehost.Internal, "There is no such part.", nil)
 	case cmp.Or(file.Tag, now.ETag) != entry.ETag:
 		return filehost.Content{}, filehost.E(filehost.Changed, "The file changed.", nil)
 	}
