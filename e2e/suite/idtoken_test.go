@@ -3,7 +3,6 @@ package suite
 import (
 	"context"
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/signin"
@@ -64,18 +63,7 @@ func TestKeysOutOfReach(t *testing.T) {
 	mend := server.Break(signin.Fault{Keys: http.StatusServiceUnavailable})
 	configure(t, server.Settings()) // the plugin forgets the keys that it has
 	account := newAccount(t)
-	response, page := open(t, account.Browser, signInUpTo(t, account))
-	if !strings.HasSuffix(response.Request.URL.Path, "/api/connection/failed") {
-		t.Errorf("the sign-in ends at %s: %s", response.Request.URL, page)
-	}
-	if got := state(t, account); got != "not_connected" {
-		t.Errorf("the user is %s", got)
-	}
-	tokens := server.AccessTokens()
-	eventually(t, "the tokens are revoked", func() bool {
-		_, good := server.User(context.WithoutCancel(t.Context()), tokens[len(tokens)-1])
-		return !good
-	})
+	wantNothingOfASignIn(t, server, account)
 	wantCheck(t, "token_endpoint", "fail", "keys", "503", "Nobody can sign in")
 	mend()
 	eventually(t, "the check passes", func() bool { return checkStatus(adminHealth(t), "token_endpoint") == "pass" })

@@ -58,6 +58,15 @@ func (h loginFlowHost) grant(t *testing.T, loginURL, user string) {
 	must(t, person.GrantLoginFlow(t.Context(), loginURL))
 }
 
+// show has the user sign in as nora, up to where he is shown whose account that is.
+func (h loginFlowHost) show(t *testing.T, client api.Client) {
+	t.Helper()
+	login, err := client.BeginLoginFlow(t.Context())
+	must(t, err)
+	h.grant(t, login, "nora")
+	wantPending(t, client, 20*time.Second)
+}
+
 // wantPending waits until the account is shown, and wants it to give access to nothing yet.
 func wantPending(t *testing.T, client api.Client, most time.Duration) {
 	t.Helper()
@@ -167,11 +176,8 @@ func TestLoginFlowOfSomebodyElse(t *testing.T) {
 func TestLoginFlowDeclined(t *testing.T) {
 	host := useLoginFlow(t)
 	client := site.Plugin(host.account)
-	login, err := client.BeginLoginFlow(t.Context())
-	must(t, err)
-	host.grant(t, login, "nora")
-	wantPending(t, client, 20*time.Second)
-	_, err = client.Accept(t.Context(), false)
+	host.show(t, client)
+	_, err := client.Accept(t.Context(), false)
 	must(t, err)
 	if left := host.AppPasswords("nora"); left != 0 {
 		t.Errorf("%d app passwords are left", left)

@@ -300,12 +300,19 @@ func TestCallbackLeavesHeadAlone(t *testing.T) {
 func TestCallbackOfAnotherUser(t *testing.T) {
 	victim, attacker := newAccount(t), newAccount(t)
 	callback := signInUpTo(t, attacker)
+	wantCallbackOfAnother(t, callback, attacker, victim)
+}
+
+// wantCallbackOfAnother opens the callback of a sign-in in another's browser, and wants its code not to be spent and neither of
+// the two to be connected.
+func wantCallbackOfAnother(t *testing.T, callback string, begun, opens *stack.Account) {
+	t.Helper()
 	before := site.Host.Counts().TokenRequests
-	wantFailedPage(t, victim.Browser, callback, http.StatusForbidden)
+	wantFailedPage(t, opens.Browser, callback, http.StatusForbidden)
 	if site.Host.Counts().TokenRequests != before {
-		t.Error("another user's callback reached the token endpoint")
+		t.Error("another user's sign-in reached the token endpoint")
 	}
-	for _, account := range []*stack.Account{victim, attacker} {
+	for _, account := range []*stack.Account{begun, opens} {
 		if got := state(t, account); got != "not_connected" {
 			t.Errorf("%s is %s", account.Username, got)
 		}

@@ -270,6 +270,24 @@ func forgeries(t *testing.T, server *stack.SignInServer) map[string]func(string)
 	}
 }
 
+// wantNothingOfASignIn signs in, and wants the page to say that it has failed, the user not to be connected, and the tokens that
+// came to be revoked.
+func wantNothingOfASignIn(t *testing.T, server *stack.SignInServer, account *stack.Account) {
+	t.Helper()
+	response, page := open(t, account.Browser, signInUpTo(t, account))
+	if !strings.HasSuffix(response.Request.URL.Path, "/api/connection/failed") {
+		t.Errorf("the sign-in ends at %s: %s", response.Request.URL, page)
+	}
+	if got := state(t, account); got != "not_connected" {
+		t.Errorf("the user is %s", got)
+	}
+	tokens := server.AccessTokens()
+	eventually(t, "the tokens are revoked", func() bool {
+		_, good := server.User(context.WithoutCancel(t.Context()), tokens[len(tokens)-1])
+		return !good
+	})
+}
+
 // TestForgedIDTokens shows that none of them connects anybody, and that the tokens that came with one are revoked.
 func TestForgedIDTokens(t *testing.T) {
 	_, server := useSignInServer(t, "oidc-provider", nil)
@@ -285,19 +303,7 @@ func TestForgedIDTokens(t *testing.T) {
 					delete(answer, "id_token")
 				}
 			}})()
-			account := newAccount(t)
-			response, page := open(t, account.Browser, signInUpTo(t, account))
-			if !strings.HasSuffix(response.Request.URL.Path, "/api/connection/failed") {
-				t.Errorf("the sign-in ends at %s: %s", response.Request.URL, page)
-			}
-			if got := state(t, account); got != "not_connected" {
-				t.Errorf("the user is %s", got)
-			}
-			tokens := server.AccessTokens()
-			eventually(t, "the tokens that came with it are revoked", func() bool {
-				_, good := server.User(context.WithoutCancel(t.Context()), tokens[len(tokens)-1])
-				return !good
-			})
+			wantNothingOfASignIn(t, server, newAccount(t))
 		})
 	}
 	// The same change of nothing is believed: it is not the forging that is refused.
