@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // OnConflict says what becomes of a file whose name another entry of the folder has.
@@ -234,7 +233,7 @@ func checkNewName(field, name string) error {
 	switch {
 	case len(name) > maxSavedName:
 		return &Error{Kind: InvalidRequest, Field: field, Limit: maxSavedName, Message: "A name has at most 255 bytes."}
-	case !ok || strings.Contains(name, `\`) || !utf8.ValidString(name):
+	case !ok || strings.Contains(name, `\`):
 		return Invalid(field, `No file can have this name: it is "." or "..", or holds a slash or a backslash.`)
 	case !Shown(name, maxSavedName) || strings.TrimSpace(name) != name:
 		return Invalid(field, "The name holds characters that can't be seen, or begins or ends with a space.")

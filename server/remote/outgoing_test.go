@@ -40,7 +40,7 @@ func TestAPartIsNoLongerThanItIs(t *testing.T) {
 	}
 	n, err := content.Read(make([]byte, 9))
 	assert.Zero(t, n)
-	assert.Equal(t, io.EOF, err)
+	require.Equal(t, io.EOF, err)
 	got, err := io.ReadAll(contentOf("hello and more", 5))
 	require.NoError(t, err)
 	assert.Equal(t, "hello", string(got))
