@@ -16,6 +16,7 @@ GOTESTSUM     := .cache/tools/gotestsum
 WEBAPP_MODULES  := webapp/node_modules/.installed
 BROWSER_MODULES := e2e/browser/node_modules/.installed
 SIGNIN_MODULES  := e2e/signin/oidcprovider/node_modules/.installed
+BROWSER_PAGE    := e2e/browser/dist/react-18.js
 WEBAPP_MAIN     := webapp/dist/main.js
 WEBAPP_SOURCES  := $(shell find webapp/src webapp/i18n -type f 2>/dev/null) webapp/webpack.config.mjs webapp/tsconfig.json webapp/package.json
 
@@ -26,8 +27,8 @@ help: ## List what can be asked for
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: dist-host ## Start Mattermost, a file host and the plugin, do the main job once, stay up until Ctrl-C
-	@cd e2e && go build -o ../.cache/run ./cmd/run && exec ../.cache/run -bundle "$(CURDIR)/$(HOST_BUNDLE)"
+run: dist-host $(BROWSER_PAGE) ## Start Mattermost, a file host and the plugin, do the main job once, stay up until Ctrl-C
+	@cd e2e && go build -o ../.cache/run ./cmd/run && exec ../.cache/run -bundle "$(CURDIR)/$(HOST_BUNDLE)" -page "$(CURDIR)/e2e/browser/dist"
 
 .PHONY: test
 test: ## Everything the CI runs: formatting, lint, unit, end-to-end and browser tests
@@ -118,6 +119,9 @@ clean: ## Remove what was built; downloads, tools and servers stay
 $(WEBAPP_MAIN): $(WEBAPP_MODULES) $(WEBAPP_SOURCES)
 	cd webapp && npm run --silent build
 	@touch $@
+
+$(BROWSER_PAGE): $(BROWSER_MODULES) $(wildcard e2e/browser/page/*) e2e/browser/buildPage.mjs
+	cd e2e/browser && npm run --silent build
 
 %/node_modules/.installed: %/package.json %/package-lock.json %/.npmrc
 	cd $* && npm ci --no-progress --loglevel=error

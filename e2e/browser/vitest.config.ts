@@ -3,7 +3,6 @@ import {defineConfig} from 'vitest/config';
 export default defineConfig({
     test: {
         include: ['src/**/*.test.ts'],
-        globalSetup: ['src/buildPage.ts'],
 
         // One server and one browser for all; some tests change the plugin's settings.
         fileParallelism: false,

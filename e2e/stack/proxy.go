@@ -9,34 +9,36 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/filehost/mattermost-plugin-filehost-attach/e2e/contract"
 )
 
-// proxy stands before a Mattermost server. What breaks the contract of the plugin's API is answered
-// with 502 and remembered.
+// proxy stands before a Mattermost server, and puts a page below its address. What breaks the contract of the plugin's API
+// is answered with 502 and remembered, where that is asked for.
 type proxy struct {
 	// URL is where the proxy is found.
-	URL     string
-	reverse *httputil.ReverseProxy
-	server  *http.Server
+	URL    string
+	server *http.Server
 
 	mu     sync.Mutex
 	broken []error
 }
 
-// startProxy listens on a free loopback port for the server at target, whose site lies at subpath; ctx is for the start
-// alone.
-func startProxy(ctx context.Context, target, subpath string) (*proxy, error) {
+// startProxy listens on a free loopback port for the server at target, as cfg's Proxy, Page and Subpath say; ctx is for the
+// start alone.
+func startProxy(ctx context.Context, target string, cfg Config) (*proxy, error) {
 	to, err := url.Parse(target)
 	if err != nil {
 		return nil, err
 	}
-	checked, err := newContract(target+subpath, new(http.Transport))
-	if err != nil {
-		return nil, err
+	var transport http.RoundTripper = new(http.Transport)
+	if cfg.Proxy {
+		if transport, err = newContract(target+cfg.Subpath, transport); err != nil {
+			return nil, err
+		}
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -44,8 +46,8 @@ func startProxy(ctx context.Context, target, subpath string) (*proxy, error) {
 	}
 	p := &proxy{URL: "http://" + listener.Addr().String()}
 	quiet := log.New(io.Discard, "", 0)
-	p.reverse = &httputil.ReverseProxy{
-		Transport: checked,
+	reverse := &httputil.ReverseProxy{
+		Transport: transport,
 		ErrorLog:  quiet,
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(to)
@@ -54,9 +56,24 @@ func startProxy(ctx context.Context, target, subpath string) (*proxy, error) {
 		},
 		ErrorHandler: p.fail,
 	}
-	p.server = &http.Server{Handler: p.reverse, ReadHeaderTimeout: 10 * time.Second, ErrorLog: quiet}
+	p.server = &http.Server{Handler: withPage(cfg.Subpath+PagePath, cfg.Page, reverse), ReadHeaderTimeout: 10 * time.Second, ErrorLog: quiet}
 	go func() { _ = p.server.Serve(listener) }()
 	return p, nil
+}
+
+// withPage leaves what lies below path to page, if there is one, and all else to next as it is.
+func withPage(path string, page, next http.Handler) http.Handler {
+	if page == nil {
+		return next
+	}
+	page = http.StripPrefix(path, page)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, path) {
+			page.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 func (p *proxy) fail(w http.ResponseWriter, _ *http.Request, err error) {

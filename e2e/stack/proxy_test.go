@@ -19,7 +19,7 @@ func TestProxy(t *testing.T) {
 		_, _ = w.Write([]byte(`{}`))
 	}))
 	defer server.Close()
-	p, err := startProxy(t.Context(), server.URL, "/chat")
+	p, err := startProxy(t.Context(), server.URL, Config{Proxy: true, Subpath: "/chat"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,5 +43,40 @@ func TestProxy(t *testing.T) {
 	}
 	if err := p.Stop(); !errors.Is(err, contract.ErrBroken) {
 		t.Errorf("the proxy ends with %v", err)
+	}
+}
+
+// TestProxyWithPage shows that a page has its path and nothing else, and that other answers pass unchecked where no
+// contract is asked for.
+func TestProxyWithPage(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "server "+r.URL.Path)
+	}))
+	defer server.Close()
+	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "page "+r.URL.Path) })
+	p, err := startProxy(t.Context(), server.URL, Config{Page: page})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		PagePath: "page ", PagePath + "host.css": "page host.css", "/host-pages": "server /host-pages", "//x": "server //x",
+		apiPath + "/connection": "server " + apiPath + "/connection",
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := server.Client().Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		if err != nil || string(body) != want {
+			t.Errorf("%s: %s %v, want %s", path, body, err, want)
+		}
+	}
+	if err := p.Stop(); err != nil {
+		t.Error(err)
 	}
 }

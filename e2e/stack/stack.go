@@ -25,6 +25,9 @@ import (
 // PluginID is the id of the plugin under test.
 const PluginID = "filehost-attach"
 
+// PagePath is where Config.Page lies below the site URL.
+const PagePath = "/host-page/"
+
 // apiPath is where its API lies below the site URL.
 const apiPath = "/plugins/" + PluginID + "/api"
 
@@ -66,6 +69,8 @@ type Config struct {
 	// Proxy puts a proxy before the server that holds to the contract what others than the harness
 	// send to the plugin, browsers above all. Down fails when something broke it.
 	Proxy bool
+	// Page is shown below PagePath of the site, by a proxy before the server; nil means none.
+	Page http.Handler
 	// FileStore is where Mattermost keeps files: "local", or "s3" for an S3 server on loopback; empty means what the
 	// environment variable FILEHOST_ATTACH_FILESTORE says, and "local" without it.
 	FileStore string
@@ -216,8 +221,8 @@ func (s *Stack) newSite(ctx context.Context, cfg Config) (siteConfig, error) {
 		return site, err
 	}
 	site.URL = "http://" + site.Address + cfg.Subpath
-	if cfg.Proxy {
-		if s.proxy, err = startProxy(ctx, "http://"+site.Address, cfg.Subpath); err != nil {
+	if cfg.Proxy || cfg.Page != nil {
+		if s.proxy, err = startProxy(ctx, "http://"+site.Address, cfg); err != nil {
 			return site, err
 		}
 		site.URL = s.proxy.URL + cfg.Subpath

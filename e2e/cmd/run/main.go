@@ -21,7 +21,7 @@ import (
 )
 
 type options struct {
-	bundle, command, dir string
+	bundle, command, dir, page string
 }
 
 func main() {
@@ -29,6 +29,7 @@ func main() {
 	flag.StringVar(&opts.bundle, "bundle", "", "path of the plugin's bundle (tar.gz)")
 	flag.StringVar(&opts.command, "exec", "", "shell command to run against a stack of its own, instead of staying up")
 	flag.StringVar(&opts.dir, "dir", "", "folder for all state; emptied first (default .run of the project; with -exec a temporary one)")
+	flag.StringVar(&opts.page, "page", "", "folder of the built page in which to try the plugin, while staying up (none: no page)")
 	flag.Parse()
 	// The sign-in server logs through the default logger; its warnings are no news to anybody here.
 	slog.SetDefault(slog.New(slog.NewTextHandler(io.Discard, nil)))
@@ -59,11 +60,16 @@ func start(ctx context.Context, opts options) (err error) {
 	if err != nil {
 		return err
 	}
-	s, err := stack.Up(ctx, stack.Config{
+	cfg := stack.Config{
 		Dir: dir, Bundle: opts.bundle, Tree: sample.Write, Settings: target.settings, Say: progress,
 		// A command is a test; people may send whatever they like.
 		Proxy: opts.command != "",
-	})
+	}
+	page := newPage(opts.page)
+	if opts.page != "" && opts.command == "" {
+		cfg.Page = page
+	}
+	s, err := stack.Up(ctx, cfg)
 	if err != nil {
 		return unlessInterrupted(ctx, opts, err)
 	}
@@ -83,6 +89,9 @@ func start(ctx context.Context, opts options) (err error) {
 		return err
 	}
 	explain(env, filepath.Join(dir, "env"), s.Mattermost.LogFile())
+	if cfg.Page != nil {
+		say("\nThe picker, in a page of ours with %s signed in (add &theme=dark or &locale=de): open\n  %s", s.User.Username, page.show(s))
+	}
 	<-ctx.Done()
 	return nil
 }
