@@ -21,7 +21,7 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := newPage(dir)
-	if early := get(page, "?key="+page.key); early.Code != http.StatusServiceUnavailable {
+	if early := get(t, page, "?key="+page.key); early.Code != http.StatusServiceUnavailable {
 		t.Errorf("before the stack is up: %d", early.Code)
 	}
 	address, err := url.Parse(page.show(sampleStack(t)))
@@ -32,15 +32,15 @@ func TestPage(t *testing.T) {
 		t.Errorf("it is shown at %s", address)
 	}
 	for query, want := range map[string]int{"": http.StatusForbidden, "?key=": http.StatusForbidden, "?key=other": http.StatusForbidden} {
-		if answer := get(page, query); answer.Code != want || len(answer.Result().Cookies()) > 0 {
+		if answer := get(t, page, query); answer.Code != want || len(answer.Result().Cookies()) > 0 {
 			t.Errorf("%q: %d with %v", query, answer.Code, answer.Result().Cookies())
 		}
 	}
-	if style := get(page, "host.css"); style.Body.String() != "/* style */" || len(style.Result().Cookies()) > 0 {
+	if style := get(t, page, "host.css"); style.Body.String() != "/* style */" || len(style.Result().Cookies()) > 0 {
 		t.Errorf("host.css: %d %s", style.Code, style.Body)
 	}
 
-	shown := get(page, "?key="+page.key+"&theme=dark&locale="+url.QueryEscape(`"><script>`))
+	shown := get(t, page, "?key="+page.key+"&theme=dark&locale="+url.QueryEscape(`"><script>`))
 	cookies := map[string]*http.Cookie{}
 	for _, cookie := range shown.Result().Cookies() {
 		cookies[cookie.Name] = cookie
@@ -49,7 +49,7 @@ func TestPage(t *testing.T) {
 		t.Errorf("cookies: %v", cookies)
 	}
 	body := shown.Body.String()
-	for _, want := range []string{`data-site="http://127.0.0.1:1"`, `data-channel="channel"`, `data-theme="dark"`, `data-toolbar="wide"`} {
+	for _, want := range []string{`data-site="https://chat.example.com"`, `data-channel="channel"`, `data-theme="dark"`, `data-toolbar="wide"`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %s in %s", want, body)
 		}
@@ -59,15 +59,16 @@ func TestPage(t *testing.T) {
 	}
 }
 
-func get(page *page, path string) *httptest.ResponseRecorder {
+func get(t *testing.T, page *page, path string) *httptest.ResponseRecorder {
 	answer := httptest.NewRecorder()
-	http.StripPrefix(stack.PagePath, page).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, stack.PagePath+path, nil))
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, stack.PagePath+path, nil)
+	http.StripPrefix(stack.PagePath, page).ServeHTTP(answer, request)
 	return answer
 }
 
 // sampleStack is as much of a stack as the page needs.
 func sampleStack(t *testing.T) *stack.Stack {
-	const site = "http://127.0.0.1:1"
+	const site = "https://chat.example.com"
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +77,7 @@ func sampleStack(t *testing.T) *stack.Stack {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jar.SetCookies(at, []*http.Cookie{{Name: "MMCSRF", Value: "csrf"}})
+	jar.SetCookies(at, []*http.Cookie{{Name: "MMCSRF", Value: "csrf", HttpOnly: true, Secure: true, SameSite: http.SameSiteLaxMode}})
 	return &stack.Stack{
 		Mattermost: &stack.Mattermost{URL: site}, ChannelID: "channel",
 		User: &stack.Account{Client: rest.New(site, "token"), ID: "ursula", Browser: &http.Client{Jar: jar}},
