@@ -19,7 +19,7 @@ class WebClient implements Registry {
 
     #action: (props: EditorProps) => ReactElement | null = () => null;
 
-    #root: () => ReactElement | null = () => null;
+    readonly #roots: (() => ReactElement | null)[] = [];
     #item: {icon: ReactElement; action: (upload: (files: File[]) => void) => void; text: ReactElement} | undefined;
 
     registerPlugin = (id: string, plugin: Plugin) => {
@@ -28,8 +28,7 @@ class WebClient implements Registry {
     };
 
     registerRootComponent = (component: () => ReactElement | null) => {
-        this.#root = component;
-        return 'root';
+        return String(this.#roots.push(component));
     };
 
     registerFileUploadMethod = (icon: ReactElement, action: (upload: (files: File[]) => void) => void, text: ReactElement) => {
@@ -51,7 +50,6 @@ class WebClient implements Registry {
     };
 
     show(): void {
-        const Root = this.#root;
         const Action = this.#action;
         const {icon, action, text} = this.#item ?? {};
         const draft = {channelId: 'channel', rootId: '', message: 'Look:', fileInfos: []};
@@ -75,7 +73,7 @@ class WebClient implements Registry {
                         }}
                     />
                 </form>
-                <Root/>
+                {this.#roots.map((Root, index) => <Root key={index}/>)}
             </IntlProvider>,
         );
     }

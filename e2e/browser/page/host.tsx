@@ -9,21 +9,22 @@ import * as Redux from 'redux';
 
 import {Editor, type Toolbar} from './Editor';
 import {Mattermost, type Post} from './mattermost';
+import {Posts, Settings} from './Posts';
 import {loadPlugins, type Draft, type Registry} from './registry';
 
 // What Mattermost's web client gives to the scripts of plugins.
 Object.assign(window, {React, ReactDOM, Redux, ReactRedux, ReactIntl, ReactBootstrap, PropTypes});
 
-type Data = {site: string; theme: string; locale: string; channel: string; thread: string; toolbar: Toolbar};
+type Data = {site: string; theme: string; locale: string; channel: string; thread: string; toolbar: Toolbar; posts: string; settings: string};
 
-const {site, theme, locale, channel, thread, toolbar} = document.documentElement.dataset as unknown as Data;
+const {site, theme, locale, channel, thread, toolbar, posts: shown, settings} = document.documentElement.dataset as unknown as Data;
 Object.assign(window, {basename: new URL(site).pathname.replace(/\/$/, '')});
 
 const server = new Mattermost(site);
 
 /** A channel with its editor, a thread beside it with another, and what was sent: what our registrations need of the web client. */
-function Channel({registry}: {registry: Registry}): ReactElement {
-    const [posts, setPosts] = useState<Post[]>([]);
+function Channel({registry, before}: {registry: Registry; before: Post[]}): ReactElement {
+    const [posts, setPosts] = useState(before);
     const send = async (draft: Draft) => {
         const post = await server.send(draft);
         setPosts((before) => [...before, post]);
@@ -36,19 +37,10 @@ function Channel({registry}: {registry: Registry}): ReactElement {
         >
             <main className={`channel theme-${theme}`}>
                 <h1>{'Town Square'}</h1>
-                <ol
-                    className='posts'
-                    aria-label='Posts'
-                >
-                    {posts.map(({id, root_id: root, message, metadata}) => (
-                        <li
-                            key={id}
-                            data-root={root}
-                        >
-                            {[message, ...(metadata.files ?? []).map(({name}) => name)].join(' ')}
-                        </li>
-                    ))}
-                </ol>
+                <Posts
+                    registry={registry}
+                    posts={posts}
+                />
                 <Editor
                     registry={registry}
                     label='Write to Town Square'
@@ -73,6 +65,7 @@ function Channel({registry}: {registry: Registry}): ReactElement {
                     />
                 </aside>
             )}
+            {settings && <Settings registry={registry}/>}
             {registry.roots.map((Root, index) => <Root key={index}/>)}
         </ReactIntl.IntlProvider>
     );
@@ -94,11 +87,14 @@ function listen(registry: Registry): Promise<void> {
 
 async function start(): Promise<void> {
     document.body.className = `app__body theme-${theme}`;
+    const before = await Promise.all(shown.split(' ').filter((id) => id !== '').map((id) => server.post(id)));
+    const files = before.flatMap(({metadata}) => metadata.files ?? []);
     const state = {
         entities: {
             users: {currentUserId: await server.me()},
             channels: {currentChannelId: channel},
-            posts: {posts: thread ? {[thread]: {channel_id: channel, root_id: ''}} : {}},
+            posts: {posts: {...Object.fromEntries(before.map((post) => [post.id, post])), ...(thread && {[thread]: {channel_id: channel, root_id: ''}})}},
+            files: {files: Object.fromEntries(files.map((file) => [file.id, file]))},
         },
         views: {rhs: {selectedPostId: thread}},
     };
@@ -108,7 +104,12 @@ async function start(): Promise<void> {
     const root = document.createElement('div');
     root.className = 'page';
     document.body.append(root);
-    createRoot(root).render(<Channel registry={registry}/>);
+    createRoot(root).render(
+        <Channel
+            registry={registry}
+            before={before}
+        />,
+    );
 }
 
 void start();

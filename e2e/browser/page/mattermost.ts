@@ -1,7 +1,17 @@
 import type {Draft} from './registry';
 
 /** A post, as far as the page shows it. */
-export type Post = {id: string; channel_id: string; root_id: string; message: string; metadata: {files?: {id: string; name: string}[]}};
+export type Post = {
+    id: string;
+    channel_id: string;
+    root_id: string;
+    user_id: string;
+    type: string;
+    message: string;
+    update_at: number;
+    file_ids?: string[];
+    metadata: {files?: {id: string; name: string; size: number}[]};
+};
 
 /** Mattermost's own API, as the person who is logged in. */
 export class Mattermost {
@@ -10,6 +20,11 @@ export class Mattermost {
     /** Posts what was written. */
     async send({channelId, rootId, message, fileInfos}: Draft): Promise<Post> {
         return await this.#call('POST', '/posts', {channel_id: channelId, root_id: rootId, message, file_ids: fileInfos.map(({id}) => id)}) as Post;
+    }
+
+    /** A post that is there. */
+    async post(id: string): Promise<Post> {
+        return await this.#call('GET', `/posts/${id}`) as Post;
     }
 
     /** The id of who is logged in. */

@@ -16,6 +16,18 @@ export type FileInfo = {id: string; name: string; size: number};
 /** What a component in the toolbar of an editor gets. */
 export type EditorProps = {draft: Draft; updateText: (message: string) => void; getSelectedText: () => {start: number; end: number}};
 
+/** What a component for posts of a type gets. */
+export type PostProps = {post: {id: string; message: string; user_id: string; update_at: number}};
+
+/** An item of the menu of a file. */
+export type FileAction = {match: (file: FileInfo) => boolean; text: ReactElement; action: (file: FileInfo) => void};
+
+/** An item of the menu of a post. */
+export type PostAction = {text: ReactElement; action: (postId: string) => void; filter: (postId: string) => boolean};
+
+/** A page in the user's settings. */
+export type UserSettings = {id: string; uiName: string; sections: {title: string; component: ComponentType}[]};
+
 type Plugin = {initialize: (registry: Registry, store: unknown) => void};
 
 /**
@@ -26,6 +38,10 @@ export class Registry {
     readonly roots: ComponentType[] = [];
     readonly uploadMethods: UploadMethod[] = [];
     readonly editorActions: ComponentType<EditorProps>[] = [];
+    readonly postTypes = new Map<string, ComponentType<PostProps>>();
+    readonly fileActions: FileAction[] = [];
+    readonly postActions: PostAction[] = [];
+    readonly settings: UserSettings[] = [];
     readonly handlers = new Map<string, (message: unknown) => void>();
     readonly translations: ((locale: string) => Record<string, string>)[] = [];
 
@@ -42,6 +58,25 @@ export class Registry {
     registerPostEditorActionComponent(component: ComponentType<EditorProps>): string {
         this.editorActions.push(component);
         return `editor-${this.editorActions.length}`;
+    }
+
+    registerPostTypeComponent(type: string, component: ComponentType<PostProps>): string {
+        this.postTypes.set(type, component);
+        return `post-${type}`;
+    }
+
+    registerFileDropdownMenuAction(match: FileAction['match'], text: ReactElement, action: FileAction['action']): string {
+        this.fileActions.push({match, text, action});
+        return `file-${this.fileActions.length}`;
+    }
+
+    registerPostDropdownMenuAction(text: ReactElement, action: PostAction['action'], filter: PostAction['filter']): string {
+        this.postActions.push({text, action, filter});
+        return `post-${this.postActions.length}`;
+    }
+
+    registerUserSettings(settings: UserSettings): void {
+        this.settings.push(settings);
     }
 
     registerWebSocketEventHandler(event: string, handler: (message: unknown) => void): void {

@@ -39,6 +39,12 @@ export type Options = {
     /** The channel; by default the one that the stack has. */
     channel?: string;
     forcedColors?: boolean;
+
+    /** Posts that are there already. */
+    posts?: string[];
+
+    /** Whether the user's settings are open. */
+    settings?: boolean;
 };
 
 /** Starts the browser of this machine. */
@@ -135,6 +141,17 @@ export class WebClient {
         await this.button('Disconnect').waitFor();
     }
 
+    /** Calls the plugin or the server as the user who is logged in. */
+    async call(route: string, body: Record<string, unknown>): Promise<Record<string, unknown>> {
+        const csrf = (await this.context.cookies()).find(({name}) => name === 'MMCSRF')?.value ?? '';
+        const answer = await this.context.request.post(`${this.site.url}${route}`, {
+            data: body,
+            headers: {'X-CSRF-Token': csrf, 'X-Requested-With': 'XMLHttpRequest'},
+        });
+        expect(answer.status(), await answer.text()).toBe(201);
+        return await answer.json() as Record<string, unknown>;
+    }
+
     button(name: string | RegExp): Locator {
         return this.dialog.getByRole('button', {name});
     }
@@ -182,9 +199,9 @@ export async function signIn(page: Page, account: HostAccount): Promise<void> {
 }
 
 /** Answers for the host page, with the policy for scripts that the server gives its own pages. */
-async function servePage(context: BrowserContext, site: Site, {theme = 'light', react = 18, locale = 'en', toolbar = 'wide', thread = '', channel = site.channelId}: Options): Promise<void> {
+async function servePage(context: BrowserContext, site: Site, {theme = 'light', react = 18, locale = 'en', toolbar = 'wide', thread = '', channel = site.channelId, posts = [], settings = false}: Options): Promise<void> {
     const html = `<!doctype html>
-<html lang="${locale}" data-site="${site.url}" data-theme="${theme}" data-locale="${locale}" data-toolbar="${toolbar}" data-channel="${channel}" data-thread="${thread}">
+<html lang="${locale}" data-site="${site.url}" data-theme="${theme}" data-locale="${locale}" data-toolbar="${toolbar}" data-channel="${channel}" data-thread="${thread}" data-posts="${posts.join(' ')}" data-settings="${settings ? 'open' : ''}">
 <head><meta charset="utf-8"><title>Host page</title><link rel="stylesheet" href="host.css"></head>
 <body><script src="react-${react}.js"></script></body>
 </html>`;
