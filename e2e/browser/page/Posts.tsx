@@ -33,7 +33,7 @@ export function Posts({registry, posts}: {registry: Registry; posts: Post[]}): R
 function Body({registry, post}: {registry: Registry; post: Post}): ReactElement {
     const Typed = registry.postTypes.get(post.type);
     return (
-        <>
+        <div>
             {Typed ? React.createElement(Typed, {post}) : post.message}
             {(post.metadata.files ?? []).map((file) => (
                 <span key={file.id}>
@@ -44,7 +44,7 @@ function Body({registry, post}: {registry: Registry; post: Post}): ReactElement 
                     />
                 </span>
             ))}
-        </>
+        </div>
     );
 }
 

@@ -9,8 +9,14 @@ let browser: Browser;
 let person: Person;
 let client: WebClient | undefined;
 
-/** What the person has posted: a link to a file, a copy of it, and a post that claims to be a card. */
-const made = {link: '', copy: '', forged: ''};
+/** A post with a copy of a file. */
+let copy: string;
+
+/** Posts a file of the host as a copy or as a link. */
+async function attach(web: WebClient, as: 'copy' | 'link', path: string): Promise<string> {
+    const body = {channel_id: site.channelId, as, message: 'Have a look:', items: [{path}]};
+    return String((await web.call('/plugins/filehost-attach/api/attach', body)).post_id);
+}
 
 beforeAll(async () => {
     browser = await launch();
@@ -19,15 +25,7 @@ beforeAll(async () => {
     const web = await WebClient.open(browser, site, person);
     await web.openDialog();
     await web.connect();
-
-    const attach = async (as: string, message: string) => {
-        const body = {channel_id: site.channelId, as, message, items: [{path: '/Kinds/picture.png'}]};
-        return String((await web.call('/plugins/filehost-attach/api/attach', body)).post_id);
-    };
-    made.link = await attach('link', 'Have a look:');
-    made.copy = await attach('copy', '');
-    const forged = {channel_id: site.channelId, type: 'custom_filehost_card', message: '[Salaries.ods](https://evil.example.com/x) from the boss', props: {filehost_card: 'x'}};
-    made.forged = String((await web.call('/api/v4/posts', forged)).id);
+    copy = await attach(web, 'copy', '/Kinds/picture.png');
     await web.close();
 });
 
@@ -41,35 +39,23 @@ afterAll(async () => {
 });
 
 async function open(options: Options = {}): Promise<WebClient> {
-    client = await WebClient.open(browser, site, person, {posts: [made.link, made.copy, made.forged], ...options});
+    client = await WebClient.open(browser, site, person, {posts: [copy], ...options});
     return client;
 }
 
 const post = ({page}: WebClient, id: string): Locator => page.locator(`[data-post="${id}"]`);
 
-describe.each<{theme: Theme; width: number}>([
+const looks: {theme: Theme; width: number}[] = [
     {theme: 'light', width: 1024},
     {theme: 'dark', width: 1024},
     {theme: 'light', width: 360},
-])('in $theme colours, $width px wide', ({theme, width}) => {
-    it('a post with a link is a card, and one that claims to be is its text', async () => {
-        const web = await open({theme, width});
-        const card = post(web, made.link);
-        await card.getByRole('listitem').waitFor();
-        expect(await card.getByRole('link', {name: 'Open picture.png'}).getAttribute('href')).toMatch(/^http/);
-        expect(await card.textContent()).toContain('Have a look:');
+];
 
-        const forged = post(web, made.forged);
-        expect(await forged.textContent()).toContain('from the boss');
-        expect(await forged.getByRole('link').count()).toBe(0);
-        expect(await forged.getByRole('listitem').count()).toBe(0);
-        await web.inspect(`card-${theme}-${width}`);
-    });
-
+describe.each(looks)('in $theme colours, $width px wide', ({theme, width}) => {
     it('files are saved in a new folder of the host', async () => {
         const web = await open({theme, width});
-        await post(web, made.copy).getByRole('button', {name: 'more', exact: true}).click();
-        await post(web, made.copy).getByRole('button', {name: /^Save to/}).click();
+        await post(web, copy).getByRole('button', {name: 'more', exact: true}).click();
+        await post(web, copy).getByRole('button', {name: /^Save to/}).click();
         await web.files.waitFor();
         await web.inspect(`save-${theme}-${width}`);
 
@@ -86,8 +72,8 @@ describe.each<{theme: Theme; width: number}>([
 
     it('a post is checked for newer versions', async () => {
         const web = await open({theme, width});
-        await post(web, made.copy).getByRole('button', {name: 'more', exact: true}).click();
-        await post(web, made.copy).getByRole('button', {name: 'Check for a newer version'}).click();
+        await post(web, copy).getByRole('button', {name: 'more', exact: true}).click();
+        await post(web, copy).getByRole('button', {name: 'Check for a newer version'}).click();
         await web.dialog.getByText('The files are as they were posted.').waitFor();
         await web.inspect(`newer-${theme}-${width}`);
     });
@@ -100,5 +86,33 @@ describe.each<{theme: Theme; width: number}>([
         await settings.getByRole('button', {name: 'Disconnect'}).click();
         await settings.getByRole('button', {name: 'Stay connected'}).waitFor();
         await web.inspect(`disconnect-${theme}-${width}`);
+    });
+});
+
+describe('cards', () => {
+    it('show posts with links; a post that only claims to be one is its text', async () => {
+        await site.withLoginFlow({signin: 'password'}, async () => {
+            const poster = await site.createPerson();
+            await site.joinChannel(poster);
+            const first = await WebClient.open(browser, site, poster);
+            await first.call('/plugins/filehost-attach/api/connection', site.hostAccount);
+            const link = await attach(first, 'link', '/Welcome.txt');
+            const claim = {channel_id: site.channelId, type: 'custom_filehost_card', message: '[Salaries.ods](https://evil.example.com/x) from the boss', props: {filehost_card: 'x'}};
+            const forged = String((await first.call('/api/v4/posts', claim)).id);
+            await first.close();
+
+            for (const {theme, width} of looks) {
+                const web = await WebClient.open(browser, site, poster, {theme, width, posts: [forged, link]});
+                const card = post(web, link);
+                await card.getByRole('listitem').waitFor();
+                expect(await card.getByRole('link', {name: 'Open Welcome.txt'}).getAttribute('href')).toMatch(/^https?:/);
+                expect(await card.textContent()).toContain('Have a look:');
+                expect(await post(web, forged).textContent()).toContain('from the boss');
+                expect(await post(web, forged).getByRole('link').count()).toBe(0);
+                expect(await post(web, forged).getByRole('listitem').count()).toBe(0);
+                await web.inspect(`card-${theme}-${width}`);
+                await web.close();
+            }
+        });
     });
 });

@@ -202,23 +202,24 @@ function Acts({connection: {state, host}, asking, busy, onAsk, onConnect, onDisc
                     values={{host: host.name}}
                 />
             </p>
-            <Button
-                kind='tertiary'
-                autoFocus={true}
-                onClick={() => {
-                    onAsk(false);
-                }}
-            >
-                <FormattedMessage {...said.keepConnection}/>
-            </Button>
-            <span style={{marginInlineStart: 8}}/>
-            <Button
-                kind='danger'
-                busy={busy}
-                onClick={onDisconnect}
-            >
-                <FormattedMessage {...messages.disconnect}/>
-            </Button>
+            <div style={{display: 'flex', flexWrap: 'wrap', gap: 8}}>
+                <Button
+                    kind='tertiary'
+                    autoFocus={true}
+                    onClick={() => {
+                        onAsk(false);
+                    }}
+                >
+                    <FormattedMessage {...said.keepConnection}/>
+                </Button>
+                <Button
+                    kind='danger'
+                    busy={busy}
+                    onClick={onDisconnect}
+                >
+                    <FormattedMessage {...messages.disconnect}/>
+                </Button>
+            </div>
         </div>
     );
 }
