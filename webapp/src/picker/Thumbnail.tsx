@@ -29,7 +29,7 @@ export function Thumbnail({client, entry, size, available}: Props): ReactElement
     return (
         <img
             className='filehost-attach__thumbnail'
-            src={client.thumbnail(entry, size <= 40 ? 64 : 256)}
+            src={client.thumbnail(entry, size <= 40 ? 64 : 128)}
             alt=''
             width={size}
             height={size}
