@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -95,18 +96,26 @@ type Stack struct {
 	// Transport holds all traffic with the plugin to its contract.
 	Transport http.RoundTripper
 
-	whole    http.RoundTripper // Transport for paths as the host has them
-	lock     *os.File
-	postgres *Postgres
-	proxy    *proxy
-	s3       *s3
-	site     siteConfig
-	subpath  string
-	nodes    []*Node
-	added    int // nodes so far, those that were stopped included
-	settings map[string]any
-	clientID string
-	secret   string
+	whole     http.RoundTripper // Transport for paths as the host has them
+	elsewhere atomic.Bool       // the plugin works with a host of a test's own
+	lock      *os.File
+	postgres  *Postgres
+	proxy     *proxy
+	s3        *s3
+	site      siteConfig
+	subpath   string
+	nodes     []*Node
+	added     int // nodes so far, those that were stopped included
+	settings  map[string]any
+	clientID  string
+	secret    string
+}
+
+// Elsewhere has paths sent as they are, as long as the plugin works with a host of a test's own, and not with Host. back ends
+// that.
+func (s *Stack) Elsewhere() (back func()) {
+	s.elsewhere.Store(true)
+	return func() { s.elsewhere.Store(false) }
 }
 
 // Up brings everything up. What came up before a failure is stopped again.
@@ -243,7 +252,7 @@ func (s *Stack) newContract(siteURL string) (*contract.Transport, error) {
 	return newContract(siteURL, home{
 		base: siteURL + apiPath, next: new(http.Transport),
 		folder: func() string {
-			if s.Host == nil {
+			if s.Host == nil || s.elsewhere.Load() {
 				return ""
 			}
 			return s.Host.Traits().Home

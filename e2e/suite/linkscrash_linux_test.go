@@ -19,7 +19,7 @@ func TestKilledBetweenLinksAndTheirPost(t *testing.T) {
 		return
 	}
 	first, second := addFile(t, []byte("linked")), addFile(t, []byte("linked too"))
-	asked := links("public", newChannel(t, site.User), first, second)
+	asked := links("public", newChannel(t, site.User), atHost(first), atHost(second))
 	reached, lifts := make(chan func()), make(chan func(), 1)
 	lifts <- site.Host.Fault(hosts.Fault{User: "alice", Method: http.MethodPost, After: 1, Then: func() {
 		(<-lifts)() // of the first link; the second one stalls
@@ -28,7 +28,12 @@ func TestKilledBetweenLinksAndTheirPost(t *testing.T) {
 	ended := make(chan struct{})
 	client := api.Client{Client: rest.New(site.BaseURL(), site.User.Token)}
 	go func() { defer close(ended); _, _ = client.Attach(t.Context(), asked) }()
-	lift := <-reached
+	var lift func()
+	select {
+	case lift = <-reached:
+	case <-ended:
+		t.Fatal("the links were not made")
+	}
 	signal(t, syscall.SIGKILL)
 	<-ended
 	lift()
@@ -47,7 +52,7 @@ func TestKilledWhileAPostWithLinksIsCreated(t *testing.T) {
 		return
 	}
 	path := addFile(t, []byte("linked"))
-	asked, key := links("public", newChannel(t, site.User), path), newKey()
+	asked, key := links("public", newChannel(t, site.User), atHost(path)), newKey()
 	asked.Message = "please wait " + stack.HoldMarker
 	defer func() { _ = site.Release(t.Context()) }()
 	ended := make(chan struct{})
@@ -62,7 +67,7 @@ func TestKilledWhileAPostWithLinksIsCreated(t *testing.T) {
 	must(t, site.Release(t.Context()))
 	eventually(t, "the server has created the post", func() bool { return len(cardsIn(t, asked.ChannelID)) == 1 })
 	restart(t)
-	attached := attachOnce(t, site.Plugin(site.User), key, asked)
+	attached := attachOnce(t, site.WholePlugin(site.User), key, asked)
 	if cards := cardsIn(t, asked.ChannelID); len(cards) != 1 || cards[0] != attached.PostID || len(publicShares(host, path)) != 1 {
 		t.Errorf("the channel has %v, the answer %+v", cards, attached)
 	}
