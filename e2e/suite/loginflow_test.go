@@ -47,6 +47,7 @@ func useLoginFlow(t *testing.T) loginFlowHost {
 	settings := host.Settings()
 	settings["signin"] = "login_flow"
 	configure(t, settings)
+	t.Cleanup(site.Elsewhere())
 	return loginFlowHost{host, account}
 }
 
