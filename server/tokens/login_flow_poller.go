@@ -245,7 +245,7 @@ func (s *Store) holdFlow(ctx context.Context, sight *flowSight, found flowEntry)
 		silent := now.Sub(sight.leaseSeen) >= flowLease || now.After(held.Deadline.Add(clockSkew))
 		switch {
 		case own && now.Before(held.Deadline.Add(-flowLease/2)):
-			return found, true
+			return found, found.State != flowAccepted // whose request connects it: a second time would be another connection
 		case !own && !silent:
 			return found, false
 		}

@@ -325,6 +325,31 @@ func TestAcceptedIsAcceptedAlsoIfTheNodeDies(t *testing.T) {
 	w.requireNothingLeft()
 }
 
+// TestAnAcceptedAccountIsLeftToTheRequestThatAcceptedIt has the node look at a flow that its own request is connecting. It
+// takes over when that has not ended in time.
+func TestAnAcceptedAccountIsLeftToTheRequestThatAcceptedIt(t *testing.T) {
+	w := newFlowWorld(t)
+	node := w.flowNode("one")
+	w.offer(node, ann, annThere)
+	var connected []string
+	node.flows.connected = func(_ context.Context, userID string) { connected = append(connected, userID) }
+	w.kv.Fail(func(op filehosttest.Op, key string) error {
+		if op == filehosttest.CompareAndSet && key == node.key("conn_", ann) {
+			return errDatabase
+		}
+		return nil
+	})
+	require.Error(t, node.Accept(t.Context(), ann, "", true))
+	w.kv.Fail(nil)
+	node.tendFlows(t.Context())
+	require.Empty(t, connected)
+	for range 6 {
+		w.tend(node)
+	}
+	require.Equal(t, []string{ann}, connected)
+	w.requireNothingLeft()
+}
+
 // TestAnAcceptedAccountIsHeldToWhoItsUserIsByThen lets the node die before and after the connection is saved.
 func TestAnAcceptedAccountIsHeldToWhoItsUserIsByThen(t *testing.T) {
 	for name, test := range map[string]struct {
