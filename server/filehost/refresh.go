@@ -310,23 +310,7 @@ func (s *Service) keepRefreshed(ctx context.Context, r *refresh) error {
 	defer cancel()
 	var reworded [][2]string
 	err := s.changePosted(ctx, r.keptAt, func(kept *Posted) error {
-		if reworded = nil; kept.HostID == "" { // of a draft, nothing was known of the post
-			*kept = r.known
-			kept.Items = slices.Clone(r.known.Items)
-		}
-		if kept.Refreshed != r.known.Refreshed || len(kept.Items) != len(r.items) {
-			return nil
-		}
-		kept.Refreshed++
-		for _, i := range changed {
-			was := kept.Items[i]
-			kept.Items[i] = newLinkedItem(s.Host, r.now[i])
-			kept.Items[i].FileID, kept.Items[i].Link, kept.Items[i].Whose = was.FileID, was.Link, was.Whose
-			if was.Link != nil {
-				kept.Items[i].Line = s.cardLine(kept.Items[i])
-				reworded = append(reworded, [2]string{was.Line, kept.Items[i].Line})
-			}
-		}
+		reworded = s.bringUpToDate(kept, r, changed)
 		return nil
 	})
 	if err != nil {
@@ -338,6 +322,30 @@ func (s *Service) keepRefreshed(ctx context.Context, r *refresh) error {
 		}
 	}
 	return nil
+}
+
+// bringUpToDate notes what the changed items are now, unless somebody was quicker, and returns the lines of links as they
+// were and as they are.
+func (s *Service) bringUpToDate(kept *Posted, r *refresh, changed []int) (reworded [][2]string) {
+	if kept.HostID == "" { // of a draft, nothing was known of the post
+		*kept = r.known
+		kept.Items = slices.Clone(r.known.Items)
+	}
+	if kept.Refreshed != r.known.Refreshed || len(kept.Items) != len(r.items) {
+		return nil
+	}
+	kept.Refreshed++
+	for _, i := range changed {
+		was := kept.Items[i]
+		item := newLinkedItem(s.Host, r.now[i])
+		item.FileID, item.Link, item.Whose = was.FileID, was.Link, was.Whose
+		if was.Link != nil {
+			item.Line = s.cardLine(item)
+			reworded = append(reworded, [2]string{was.Line, item.Line})
+		}
+		kept.Items[i] = item
+	}
+	return reworded
 }
 
 // ShownSize is a number of bytes for people.
