@@ -14,8 +14,7 @@ import (
 
 // TestAPostThatIsDeletedBeforeItIsRememberedKeepsNoLink: a plugin that moderates deletes a post in the moment that it is there.
 func TestAPostThatIsDeletedBeforeItIsRememberedKeepsNoLink(t *testing.T) {
-	w, ask := linkWorld(), public("/report.pdf")
-	ask.Link.RemoveWithPost = true
+	w, ask := linkWorld(), leaving("/report.pdf")
 	deleted := false
 	w.kv.Fail(func(op filehosttest.Op, key string) error {
 		if op == filehosttest.CompareAndSet && key == "post_post0" && !deleted {
@@ -36,8 +35,7 @@ func TestAPostThatIsDeletedBeforeItIsRememberedKeepsNoLink(t *testing.T) {
 
 // TestAFullListOfWhatIsToBeDoneKeepsNoLink: what can't be put on it is done at once.
 func TestAFullListOfWhatIsToBeDoneKeepsNoLink(t *testing.T) {
-	w, ask := linkWorld(), public("/report.pdf")
-	ask.Link.RemoveWithPost = true
+	w, ask := linkWorld(), leaving("/report.pdf")
 	postID := w.attachLinks(t, ask).PostID
 	w.fillShelves(t, bob, 500)
 	w.mattermost.DeletePost(postID)
@@ -70,8 +68,7 @@ func TestOneUsersUnfinishedLinksStopNobodyElse(t *testing.T) {
 
 // TestLinksOfADeletedPostEndWhateverAReplicaShows: what is done of a list is not decided on what a node's replica has of the post.
 func TestLinksOfADeletedPostEndWhateverAReplicaShows(t *testing.T) {
-	w, ask := linkWorld(), public("/report.pdf")
-	ask.Link.RemoveWithPost = true
+	w, ask := linkWorld(), leaving("/report.pdf")
 	replica := w.kv.Replica(3)
 	postID := w.attachLinks(t, ask).PostID
 	_, err := replica.Get(t.Context(), "post_"+postID)

@@ -19,8 +19,7 @@ func TestALinkThatTheUserHasMadeHimselfStaysWhateverTheStoreFailsAt(t *testing.T
 		_, _, err := w.shares.CreateLink(t.Context(), filehost.Credential{Account: "alice-at-host"}, filehost.Entry{Path: filehosttest.MustPath("/folder")},
 			filehost.LinkWish{Permission: filehost.MayView})
 		require.NoError(t, err)
-		ask, calls := public("/folder"), 0
-		ask.Link.RemoveWithPost = true
+		ask, calls := leaving("/folder"), 0
 		w.kv.Fail(func(_ filehosttest.Op, key string) error {
 			if calls++; calls == failing {
 				return errors.New("down")

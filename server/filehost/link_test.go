@@ -47,6 +47,13 @@ func public(paths ...string) filehost.Attachment {
 	return a
 }
 
+// leaving is a public link that goes with its post.
+func leaving(path string) filehost.Attachment {
+	a := public(path)
+	a.Link.RemoveWithPost = true
+	return a
+}
+
 func internal(paths ...string) filehost.Attachment {
 	a := public(paths...)
 	a.Link.Public = false
@@ -548,8 +555,7 @@ func TestLinksGoWithTheirPostIfTheirUserChoseSo(t *testing.T) {
 }
 
 func TestALinkOfADeletedReplyGoesWithItsThread(t *testing.T) {
-	w, ask := linkWorld(), public("/report.pdf")
-	ask.Link.RemoveWithPost = true
+	w, ask := linkWorld(), leaving("/report.pdf")
 	postID := w.attachLinks(t, ask).PostID
 	w.mattermost.DeletePost(postID)
 	require.NoError(t, w.PostDeleted(t.Context(), filehost.SeenPost{ID: "root"}), "Mattermost tells of the thread only")
@@ -557,14 +563,20 @@ func TestALinkOfADeletedReplyGoesWithItsThread(t *testing.T) {
 	assert.NotContains(t, w.stored(t), "thread_")
 }
 
-// TestTheLinksOfADeletedPostWaitForTheirUser: he has disconnected, and another node is the one where he connects again.
-func TestTheLinksOfADeletedPostWaitForTheirUser(t *testing.T) {
-	w, ask := linkWorld(), public("/report.pdf")
-	ask.Link.RemoveWithPost = true
-	postID := w.attachLinks(t, ask).PostID
+// leaveALink deletes the post of a link that can't go with it: its user has disconnected.
+func (w *world) leaveALink(t *testing.T) (postID string) {
+	t.Helper()
+	postID = w.attachLinks(t, leaving("/report.pdf")).PostID
 	require.NoError(t, w.Disconnect(t.Context(), alice))
 	w.mattermost.DeletePost(postID)
 	require.NoError(t, w.PostDeleted(t.Context(), filehost.SeenPost{ID: postID}))
+	return postID
+}
+
+// TestTheLinksOfADeletedPostWaitForTheirUser: he has disconnected, and another node is the one where he connects again.
+func TestTheLinksOfADeletedPostWaitForTheirUser(t *testing.T) {
+	w := linkWorld()
+	w.leaveALink(t)
 	links, err := w.Links(t.Context(), alice, "channel")
 	require.NoError(t, err)
 	require.Len(t, links, 1)
@@ -585,8 +597,7 @@ func TestTheLinksOfADeletedPostWaitForTheirUser(t *testing.T) {
 }
 
 func TestWhatNobodyCanRemoveIsGivenUpAfterThirtyDays(t *testing.T) {
-	w, ask := linkWorld(), public("/report.pdf")
-	ask.Link.RemoveWithPost = true
+	w, ask := linkWorld(), leaving("/report.pdf")
 	postID := w.attachLinks(t, ask).PostID
 	w.shares.Fail(func(call string) error {
 		if call == "remove" {
@@ -613,12 +624,8 @@ func TestWhatNobodyCanRemoveIsGivenUpAfterThirtyDays(t *testing.T) {
 
 // TestTwoNodesRemoveALinkOnce lets both do what is due at the same time.
 func TestTwoNodesRemoveALinkOnce(t *testing.T) {
-	w, ask := linkWorld(), public("/report.pdf")
-	ask.Link.RemoveWithPost = true
-	postID := w.attachLinks(t, ask).PostID
-	require.NoError(t, w.Disconnect(t.Context(), alice))
-	w.mattermost.DeletePost(postID)
-	require.NoError(t, w.PostDeleted(t.Context(), filehost.SeenPost{ID: postID}))
+	w := linkWorld()
+	w.leaveALink(t)
 	w.tokens.Connect(alice)
 	w.clock.Advance(time.Minute)
 	var removes int
@@ -640,8 +647,7 @@ func TestTwoNodesRemoveALinkOnce(t *testing.T) {
 }
 
 func TestAShareThatAnotherPostNeedsStays(t *testing.T) {
-	w, ask := linkWorld(), public("/report.pdf")
-	ask.Link.RemoveWithPost = true
+	w, ask := linkWorld(), leaving("/report.pdf")
 	first := w.attachLinks(t, ask).PostID
 	second := w.attachLinks(t, ask).PostID
 	require.Len(t, w.shares.Made(), 1)
@@ -652,8 +658,7 @@ func TestAShareThatAnotherPostNeedsStays(t *testing.T) {
 	}
 	_, _, err := w.shares.CreateLink(t.Context(), filehost.Credential{Account: "alice-at-host"}, filehost.Entry{Path: filehosttest.MustPath("/folder")}, filehost.LinkWish{Permission: filehost.MayView})
 	require.NoError(t, err)
-	ask = public("/folder")
-	ask.Link.RemoveWithPost = true
+	ask = leaving("/folder")
 	attached := w.attachLinks(t, ask)
 	assert.False(t, attached.Items[0].Link.RemoveWithPost, "he has made it himself")
 	w.mattermost.DeletePost(attached.PostID)
@@ -835,12 +840,8 @@ func TestTheTopFolderIsCalledAsItsHost(t *testing.T) {
 
 // TestATaskIsOneNodesAtATime: the other reads a replica that doesn't show yet that somebody is at it.
 func TestATaskIsOneNodesAtATime(t *testing.T) {
-	w, ask := linkWorld(), public("/report.pdf")
-	ask.Link.RemoveWithPost = true
-	postID := w.attachLinks(t, ask).PostID
-	require.NoError(t, w.Disconnect(t.Context(), alice))
-	w.mattermost.DeletePost(postID)
-	require.NoError(t, w.PostDeleted(t.Context(), filehost.SeenPost{ID: postID}))
+	w := linkWorld()
+	w.leaveALink(t)
 	w.tokens.Connect(alice)
 	config := w.Config
 	config.KV = w.kv.Replica(2)

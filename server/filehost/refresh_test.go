@@ -138,16 +138,23 @@ func TestAPostOutsideAThreadIsAnsweredInItsOwn(t *testing.T) {
 	assert.Equal(t, attached.PostID, w.mattermost.Posts()[1].RootID)
 }
 
-func TestTheFilesOfADraftStayFresh(t *testing.T) {
-	w := newWorld()
+// draftOfA copies a new file /a for a draft of alice's and returns its id at Mattermost.
+func (w *world) draftOfA(t *testing.T) (fileID string) {
+	t.Helper()
 	w.remote.AddFile("/a", []byte("first"), noon)
 	ask := attachment("/a")
 	ask.Draft, ask.Message = true, ""
 	draft, err := w.Attach(t.Context(), alice, ask)
 	require.NoError(t, err)
-	postID, err := w.mattermost.Post(t.Context(), filehost.Post{UserID: alice, ChannelID: "channel", FileIDs: []string{draft.Items[0].FileID}})
+	return draft.Items[0].FileID
+}
+
+func TestTheFilesOfADraftStayFresh(t *testing.T) {
+	w := newWorld()
+	fileID := w.draftOfA(t)
+	postID, err := w.mattermost.Post(t.Context(), filehost.Post{UserID: alice, ChannelID: "channel", FileIDs: []string{fileID}})
 	require.NoError(t, err)
-	strangers, err := w.mattermost.Post(t.Context(), filehost.Post{UserID: bob, ChannelID: "channel", FileIDs: []string{draft.Items[0].FileID}})
+	strangers, err := w.mattermost.Post(t.Context(), filehost.Post{UserID: bob, ChannelID: "channel", FileIDs: []string{fileID}})
 	require.Error(t, err, "a file has one post")
 	assert.Empty(t, strangers)
 	for range 2 {
@@ -202,14 +209,10 @@ func TestARecordOfAnotherUsersPostIsOfNoUse(t *testing.T) {
 
 func TestADraftOfAnotherUsersIsOfNoUse(t *testing.T) {
 	w := newWorld()
-	w.remote.AddFile("/a", []byte("first"), noon)
-	ask := attachment("/a")
-	ask.Draft, ask.Message = true, ""
-	draft, err := w.Attach(t.Context(), alice, ask)
-	require.NoError(t, err)
+	fileID := w.draftOfA(t)
 	w.tokens = filehosttest.NewTokens(alice, bob)
 	w.Tokens = w.tokens
-	postID, err := w.mattermost.Post(t.Context(), filehost.Post{UserID: bob, ChannelID: "channel", FileIDs: []string{draft.Items[0].FileID}})
+	postID, err := w.mattermost.Post(t.Context(), filehost.Post{UserID: bob, ChannelID: "channel", FileIDs: []string{fileID}})
 	require.NoError(t, err)
 	_, err = w.Refresh(t.Context(), bob, postID, true)
 	assert.Equal(t, filehost.NotFound, filehost.KindOf(err))
@@ -362,12 +365,8 @@ func TestALinkIsNotCopied(t *testing.T) {
 
 func TestADraftOfAnotherHostIsOfNoUse(t *testing.T) {
 	w := newWorld()
-	w.remote.AddFile("/a", []byte("first"), noon)
-	ask := attachment("/a")
-	ask.Draft, ask.Message = true, ""
-	draft, err := w.Attach(t.Context(), alice, ask)
-	require.NoError(t, err)
-	postID, err := w.mattermost.Post(t.Context(), filehost.Post{UserID: alice, ChannelID: "channel", FileIDs: []string{draft.Items[0].FileID}})
+	fileID := w.draftOfA(t)
+	postID, err := w.mattermost.Post(t.Context(), filehost.Post{UserID: alice, ChannelID: "channel", FileIDs: []string{fileID}})
 	require.NoError(t, err)
 	w.Host.ID = "another"
 	_, err = w.Refresh(t.Context(), alice, postID, true)

@@ -80,15 +80,7 @@ func TestOpenComparesWithTheEntry(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			client := serve(t, c.kind, "", withDrives(onePersonalSpace, func(w http.ResponseWriter, _ *http.Request) {
-				for name, value := range c.header {
-					w.Header().Set(name, value)
-				}
-				body, chunked := strings.CutPrefix(c.body, "chunked: ")
-				w.WriteHeader(c.status)
-				if chunked {
-					_ = http.NewResponseController(w).Flush()
-				}
-				_, _ = io.WriteString(w, body)
+				answerWith(w, c.status, c.header, c.body)
 			}))
 			c.entry.Path = c.entry.Path.In(topOf(c.kind))
 			content, err := client.Open(t.Context(), alice, c.entry)
@@ -280,4 +272,17 @@ func TestAFileThatIsGoneIsNotFoundWhateverTheConditionSays(t *testing.T) {
 		_, err := client.Open(t.Context(), alice, filehost.Entry{Path: path(t, "/Docs/hello.txt"), Kind: filehost.File, ETag: `"1"`})
 		assert.Equal(t, want, filehost.KindOf(err), "%v", err)
 	}
+}
+
+// answerWith gives a body; behind "chunked: " one whose length is not announced.
+func answerWith(w http.ResponseWriter, status int, header map[string]string, body string) {
+	for name, value := range header {
+		w.Header().Set(name, value)
+	}
+	body, chunked := strings.CutPrefix(body, "chunked: ")
+	w.WriteHeader(status)
+	if chunked {
+		_ = http.NewResponseController(w).Flush()
+	}
+	_, _ = io.WriteString(w, body)
 }

@@ -3,7 +3,6 @@ package remote
 import (
 	"io"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -60,15 +59,7 @@ func TestAPartIsTheRestOfTheSameFileOrAnError(t *testing.T) {
 					assert.Equal(t, []string{"bytes=6-", tag, tag, "identity"},
 						[]string{r.Header.Get("Range"), r.Header.Get("If-Range"), r.Header.Get("If-Match"), r.Header.Get("Accept-Encoding")})
 				}
-				for name, value := range c.header {
-					w.Header().Set(name, value)
-				}
-				body, chunked := strings.CutPrefix(c.body, "chunked: ")
-				w.WriteHeader(c.status)
-				if chunked {
-					_ = http.NewResponseController(w).Flush()
-				}
-				_, _ = io.WriteString(w, body)
+				answerWith(w, c.status, c.header, c.body)
 			}))
 			c.entry.Path = c.entry.Path.In(topOf(c.kind))
 			content, err := client.OpenFrom(t.Context(), alice, c.entry, 6)
