@@ -37,7 +37,6 @@ func useAppTokens(t *testing.T, changed map[string]any) (host *doubles.OpenCloud
 		settings[name] = value
 	}
 	configure(t, settings)
-	t.Cleanup(site.Elsewhere())
 	return host, known, stranger
 }
 

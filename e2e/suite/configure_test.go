@@ -17,7 +17,7 @@ import (
 )
 
 // configure changes settings of the plugin for one test and waits until they hold. The host's name
-// tells which settings the plugin runs with.
+// tells which settings the plugin runs with. At the address of a host of the test's own, paths are sent as they are.
 func configure(t *testing.T, changed map[string]any) {
 	t.Helper()
 	apply := func(changed map[string]any) {
@@ -39,6 +39,9 @@ func configure(t *testing.T, changed map[string]any) {
 	delete(before, "hostname")
 	t.Cleanup(func() { apply(before) })
 	apply(changed)
+	if address, other := changed["hosturl"]; other && address != before["hosturl"] {
+		t.Cleanup(site.Elsewhere())
+	}
 }
 
 // defaultSettings are those of plugin.json, with keys in lower case as Mattermost keeps them.

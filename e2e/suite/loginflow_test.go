@@ -47,7 +47,6 @@ func useLoginFlow(t *testing.T) loginFlowHost {
 	settings := host.Settings()
 	settings["signin"] = "login_flow"
 	configure(t, settings)
-	t.Cleanup(site.Elsewhere())
 	return loginFlowHost{host, account}
 }
 

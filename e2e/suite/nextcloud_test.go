@@ -38,7 +38,6 @@ func useNextcloud(t *testing.T, signIn string) (*doubles.Nextcloud, api.Client) 
 	settings := host.Settings()
 	settings["signin"], settings["oauthclientsecret"] = signIn, secret
 	configure(t, settings)
-	t.Cleanup(site.Elsewhere())
 	account := newAccount(t)
 	if signIn == "oauth" {
 		must(t, site.Connect(t.Context(), account, user))

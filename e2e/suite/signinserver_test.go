@@ -37,7 +37,6 @@ func useSignInServer(t *testing.T, name string, settings map[string]any) (*embed
 	maps.Copy(all, server.Settings())
 	maps.Copy(all, settings)
 	configure(t, all)
-	t.Cleanup(site.Elsewhere())
 	t.Cleanup(func() { wantUnlogged(t, append(server.Secrets(), server.ClientSecret)) })
 	return host, server
 }

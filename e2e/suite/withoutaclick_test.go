@@ -75,7 +75,6 @@ func startExchange(t *testing.T) *embedded.Host {
 		ClientID: "mattermost", ClientSecret: exchangeSecret, RedirectURIs: []string{site.BaseURL() + "/connection/callback/default"},
 	})
 	host.Trust(site.BaseURL())
-	t.Cleanup(site.Elsewhere())
 	t.Cleanup(func() { wantUnlogged(t, append(host.SignIn().Secrets(), exchangeSecret)) })
 	return host
 }
